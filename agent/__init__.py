@@ -1,0 +1,1 @@
+"""What an agent plugs in: the memory object, the command line and the integrations."""

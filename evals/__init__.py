@@ -1,0 +1,1 @@
+"""Replay of cases, metrics, reports and benchmarks."""

@@ -1,0 +1,1 @@
+"""Measured ratios that the design gives bounds for."""

@@ -1,0 +1,1 @@
+"""Sources of structured answers behind one protocol."""

@@ -1,0 +1,1 @@
+"""A transformers model under an xgrammar grammar, in this process."""

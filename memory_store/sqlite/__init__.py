@@ -1,0 +1,1 @@
+"""The store on the standard library's sqlite3."""
