@@ -59,7 +59,7 @@ def packages() -> list[str]:
 
 def data() -> list[tuple[str, str]]:
     """Pair each packaged file that is no module with the package that it is read from."""
-    found = []
+    found: list[tuple[str, str]] = []
     for name in sorted(shipped()):
         owner = max((each for each in packages() if name.startswith(each.replace(".", "/") + "/")), key=len)
         if not name.endswith(".py"):
