@@ -1,0 +1,1 @@
+"""What is true: schemas, policy, timelines, and the stores that keep them."""

@@ -44,8 +44,8 @@ class Reason(enum.StrEnum):
     equal_time (another value holds from the same instant), imprecise_order (a coarse time leaves open which came
     first).  `reject`: source_not_trusted (below `min_source`), from_memory (the text came out of memory itself).
     `no_change`: repeated (the value in force, said again), without_effect (nothing in the timeline changes).
-    `new`: no_value_then.  `supersede`: other_value_then, revoked, end_learned.  By hand or by another event: confirmed,
-    dismissed, promoted (enough episodes assert it now), retracted, withdrawn (another event was taken back).
+    `new`: no_value_then.  `supersede`: other_value_then, revoked, end_learned.  Any of these three also: confirmed (by
+    hand) and promoted (enough episodes assert it now).
     """
 
     NEEDS_CONFIRMATION = "needs_confirmation"
@@ -62,8 +62,6 @@ class Reason(enum.StrEnum):
     END_LEARNED = "end_learned"
     CONFIRMED = "confirmed"
     PROMOTED = "promoted"
-    DISMISSED = "dismissed"
-    RETRACTED = "retracted"
 
 
 class QuarantineReason(enum.StrEnum):
@@ -184,6 +182,11 @@ def _check_episode(episode: Episode) -> None:
         utc(episode.observed_at, "observed_at")
     except InvalidInput as error:
         raise InvalidEpisode(str(error).partition(": ")[2], field="observed_at", hint=error.hint) from None
+    try:
+        if episode.speaker is not None:
+            subject_id(episode.speaker)
+    except InvalidInput as error:
+        raise InvalidEpisode(f"{episode.speaker!r} is no name", field="speaker", hint=error.hint) from None
     try:
         ZoneInfo(episode.zone)
     except (KeyError, ValueError, OSError):

@@ -1,0 +1,343 @@
+"""What happens inside one write transaction: rulings, settlements, and the beliefs that follow from them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Literal, NamedTuple
+
+from .errors import UnknownRecord
+from .model import Candidate, Change, Decision, DecisionKind, Key, Outcome, Quarantined, Reason
+from .policy import (
+    POLICY_VERSION,
+    Event,
+    EventKind,
+    KeyState,
+    Ruling,
+    Terms,
+    Waiting,
+    by_hand,
+    chronicle,
+    confirm,
+    decide,
+    drop,
+    enact,
+    promotions,
+    replay,
+)
+from .reads import decision_of
+from .records import (
+    AssertionRow,
+    CandidateRow,
+    DecisionRow,
+    EpisodeRow,
+    EvidenceRow,
+    FactRow,
+    HoldRow,
+    QuarantineRow,
+    SettlementRow,
+    StatusRow,
+)
+from .schema import MemorySchema
+from .store import Transaction
+from .timeline import Stretch, timeline
+from .values import identity
+
+TermsOf = Callable[[CandidateRow], Terms]
+
+
+def key_state(rows: Sequence[StatusRow]) -> KeyState:
+    """What is live and what waits, from the rows of one key."""
+    live = tuple(row.candidate.assertion(row.precedence) for row in rows if row.precedence is not None)
+    held = [(row.candidate.assertion(row.waits.precedence), Reason(row.waits.reason)) for row in rows if row.waits]
+    return KeyState(live=live, waiting=tuple(Waiting(assertion=a, reason=reason) for a, reason in held))
+
+
+def _agrees(change: Change | None, ruling: Ruling, value: str | None) -> bool | None:
+    truth = {DecisionKind.NEW: "new", DecisionKind.NO_CHANGE: "no_change", DecisionKind.SUPERSEDE: "update"}
+    if change is None or ruling.decision not in truth:
+        return None
+    expected = truth[ruling.decision]
+    return change == ("revoke" if expected == "update" and value is None else expected)
+
+
+@dataclass(slots=True)
+class Writer:
+    """The work inside one transaction: keys are read once, decided on in order, and written back by `flush`."""
+
+    tx: Transaction
+    schema: MemorySchema
+    terms: TermsOf
+    keys: dict[Key, tuple[KeyState, KeyState]] = field(default_factory=dict)  # as found, as it is to be
+
+    def commit(self, episode: EpisodeRow, outcome: Outcome) -> EpisodeRow:
+        """Decide the candidates of an episode in order and complete it; an earlier outcome of it is taken back."""
+        if episode.status != "captured":
+            self._take_back(self.tx.candidates_of_episode(episode.episode_no), by="re-extraction")
+        for candidate in outcome.candidates:
+            self._decide(episode, candidate)
+        for quarantined in outcome.quarantined:
+            self._quarantine(episode, quarantined)
+        self._flush()
+        done = _completed(episode, outcome, self.tx.known_at)
+        self.tx.update_episode(done)
+        return done
+
+    def confirm(self, status: StatusRow, by: str | None) -> Decision:
+        """Make a waiting candidate live, above all others."""
+        row = status.candidate
+        self._settle(row, "confirm", by)
+        state = self._state(row.key)
+        decision = self._record(by_hand(state, row.assertion()), by=by)
+        self._becomes(row.key, confirm(state, row.assertion()))
+        self._flush()
+        return decision_of(row, decision)
+
+    def dismiss(self, status: StatusRow, by: str | None) -> None:
+        """Make a waiting candidate never count."""
+        row = status.candidate
+        self._settle(row, "dismiss", by)
+        self._becomes(row.key, drop(self._state(row.key), frozenset({row.candidate_id})))
+        self._flush()
+
+    def retract(self, rows: Sequence[CandidateRow], by: str | None) -> list[Decision]:
+        """Take candidates back and decide what remains of their keys again; the decisions that changed."""
+        changed = self._take_back(rows, by=by)
+        self._flush()
+        return changed
+
+    def rebuild(self, key: Key) -> None:
+        """Write all that was ever believed about a key anew from its remaining history."""
+        before = KeyState()
+        for step in chronicle(self._events(key)):
+            self._write(key, before, step.state, step.known_at)
+            for ruling in step.rulings:
+                if self._differs(ruling):
+                    self._record(ruling, known_at=step.known_at)
+            before = step.state
+
+    def _state(self, key: Key) -> KeyState:
+        if key not in self.keys:
+            found = key_state(self.tx.key_status(key))
+            self.keys[key] = (found, found)
+        return self.keys[key][1]
+
+    def _becomes(self, key: Key, state: KeyState) -> None:
+        self._state(key)
+        self.keys[key] = (self.keys[key][0], state)
+
+    def _decide(self, episode: EpisodeRow, candidate: Candidate) -> None:
+        row = self._candidate_row(episode, candidate)
+        self.tx.insert(row)
+        self._insert_evidence(row, episode, candidate)
+        state, assertion = self._state(row.key), row.assertion()
+        ruling = decide(state, assertion, self.terms(row))
+        self._becomes(row.key, enact(state, assertion, ruling))
+        for made in (ruling, *promotions(state, ruling)):
+            self._record(made)
+
+    def _candidate_row(self, episode: EpisodeRow, candidate: Candidate) -> CandidateRow:
+        key = candidate.key
+        return CandidateRow(
+            candidate_id=self.tx.next_id(),
+            episode_no=episode.episode_no,
+            memory_type=key.memory_type,
+            subject=key.subject,
+            attribute=key.attribute,
+            item=key.item,
+            item_text=candidate.item_text,
+            value=candidate.value,
+            identity=None if candidate.value is None else identity(candidate.value),
+            valid_from=candidate.valid_from,
+            valid_from_end=candidate.valid_from_end,
+            precision=candidate.precision,
+            valid_until=candidate.valid_until,
+            source=candidate.source,
+            observed_at=episode.observed_at,
+            change=candidate.change,
+            time_rule=candidate.time_rule,
+            from_memory=candidate.from_memory,
+            confidence=candidate.confidence,
+            schema_name=self.schema.name,
+            schema_version=self.schema.version,
+            known_at=self.tx.known_at,
+        )
+
+    def _insert_evidence(self, row: CandidateRow, episode: EpisodeRow, candidate: Candidate) -> None:
+        for ordinal, span in enumerate(candidate.evidence):
+            own = span.episode_id == episode.episode_id
+            home = episode if own else self.tx.episode(span.episode_id or "")
+            if home is None:
+                raise UnknownRecord(f"evidence lies in episode {span.episode_id!r}, which is not in the store")
+            self.tx.insert(
+                EvidenceRow(
+                    candidate_id=row.candidate_id,
+                    ordinal=ordinal,
+                    episode_no=home.episode_no,
+                    start=span.start,
+                    end=span.end,
+                    quote=span.quote,
+                    role=span.role,
+                    match=span.match,
+                    occurrences=span.occurrences,
+                )
+            )
+
+    def _quarantine(self, episode: EpisodeRow, item: Quarantined) -> None:
+        self.tx.insert(
+            QuarantineRow(
+                quarantine_id=self.tx.next_id(),
+                episode_no=episode.episode_no,
+                reason=item.reason.value,
+                message=item.message,
+                raw=item.raw,
+                known_at=self.tx.known_at,
+            )
+        )
+
+    def _record(self, ruling: Ruling, *, by: str | None = None, known_at: datetime | None = None) -> DecisionRow:
+        status = self.tx.candidate(ruling.id)
+        change, value = (status.candidate.change, status.candidate.value) if status else (None, None)
+        row = DecisionRow(
+            decision_id=self.tx.next_id(),
+            candidate_id=ruling.id,
+            known_at=known_at or self.tx.known_at,
+            decision=ruling.decision.value,
+            reason=ruling.reason.value,
+            current_value=ruling.current_value,
+            agreed=_agrees(change, ruling, value),
+            policy_version=POLICY_VERSION,
+            by=by,
+        )
+        self.tx.insert(row)
+        return row
+
+    def _take_back(self, rows: Sequence[CandidateRow], *, by: str | None) -> list[Decision]:
+        for row in rows:
+            if not self._is_retracted(row):
+                self._settle(row, "retract", by)
+        return [decision for key in dict.fromkeys(row.key for row in rows) for decision in self._decide_again(key)]
+
+    def _is_retracted(self, row: CandidateRow) -> bool:
+        return any(s.candidate_id == row.candidate_id and s.kind == "retract" for s in self.tx.settlements(row.key))
+
+    def _decide_again(self, key: Key) -> list[Decision]:
+        candidates = {row.candidate.candidate_id: row.candidate for row in self.tx.key_status(key)}
+        state, rulings = replay(self._events(key))
+        self._becomes(key, state)
+        last = {ruling.id: ruling for ruling in rulings}
+        changed = [ruling for ruling in last.values() if self._differs(ruling)]
+        return [decision_of(candidates[ruling.id], self._record(ruling)) for ruling in changed]
+
+    def _differs(self, ruling: Ruling) -> bool:
+        before = self.tx.decisions(ruling.id)
+        return not before or (before[-1].decision, before[-1].reason) != (ruling.decision.value, ruling.reason.value)
+
+    def _settle(self, row: CandidateRow, kind: Literal["confirm", "dismiss", "retract"], by: str | None) -> None:
+        self.tx.insert(
+            SettlementRow(
+                settlement_id=self.tx.next_id(),
+                candidate_id=row.candidate_id,
+                kind=kind,
+                known_at=self.tx.known_at,
+                by=by,
+            )
+        )
+
+    def _events(self, key: Key) -> list[Event]:
+        """Everything that happened to a key, in order; ids of one tenant are drawn from one sequence."""
+        rows = {row.candidate.candidate_id: row.candidate for row in self.tx.key_status(key)}
+        happened: list[tuple[int, EventKind, datetime, CandidateRow]] = [
+            (row.candidate_id, "candidate", row.known_at, row) for row in rows.values()
+        ]
+        happened += [(s.settlement_id, s.kind, s.known_at, rows[s.candidate_id]) for s in self.tx.settlements(key)]
+        happened.sort(key=lambda entry: entry[0])
+        return [
+            Event(kind=kind, known_at=known_at, assertion=row.assertion(), terms=self.terms(row))
+            for _, kind, known_at, row in happened
+        ]
+
+    def _flush(self) -> None:
+        for key, (found, state) in self.keys.items():
+            self._write(key, found, state, self.tx.known_at)
+        self.keys.clear()
+
+    def _write(self, key: Key, before: KeyState, after: KeyState, known_at: datetime) -> None:
+        if before == after:
+            return
+        self._write_live(before, after, known_at)
+        self._write_waiting(before, after, known_at)
+        if before.live != after.live:
+            self._write_facts(key, after, known_at)
+
+    def _write_live(self, before: KeyState, after: KeyState, known_at: datetime) -> None:
+        old = {assertion.id: assertion.precedence for assertion in before.live}
+        new = {assertion.id: assertion.precedence for assertion in after.live}
+        for row in self.tx.live_rows([id for id in old if new.get(id) != old[id]]):
+            self.tx.end(row, known_at)
+        for id, precedence in new.items():
+            if old.get(id) != precedence:
+                self.tx.insert(AssertionRow(assertion_id=id, known_from=known_at, known_to=None, precedence=precedence))
+
+    def _write_waiting(self, before: KeyState, after: KeyState, known_at: datetime) -> None:
+        old = {waiting.assertion.id: waiting for waiting in before.waiting}
+        new = {waiting.assertion.id: waiting for waiting in after.waiting}
+        for row in self.tx.hold_rows([id for id in old if new.get(id) != old[id]]):
+            self.tx.end(row, known_at)
+        for id, waiting in new.items():
+            if old.get(id) != waiting:
+                precedence, reason = waiting.assertion.precedence, waiting.reason.value
+                self.tx.insert(
+                    HoldRow(hold_id=id, known_from=known_at, known_to=None, reason=reason, precedence=precedence)
+                )
+
+    def _write_facts(self, key: Key, after: KeyState, known_at: datetime) -> None:
+        wanted = {self._fact_body(stretch, key, after): stretch for stretch in timeline(after.live)}
+        for row in self.tx.open_facts(key):
+            if wanted.pop(_body(row), None) is None:
+                self.tx.end(row, known_at)
+        for body in wanted:
+            self.tx.insert(_fact_row(self.tx.next_id(), key, body, known_at))
+
+    def _fact_body(self, stretch: Stretch, key: Key, state: KeyState) -> FactBody:
+        expires_at = self._expiry(stretch, state)
+        return FactBody(stretch.value, stretch.identity, stretch.start, stretch.end, expires_at, stretch.opener)
+
+    def _expiry(self, stretch: Stretch, state: KeyState) -> datetime | None:
+        newest = self.tx.candidate(max(stretch.supports))
+        ttl = None if newest is None else self.terms(newest.candidate).rules.ttl
+        return None if ttl is None else stretch.last_observed + ttl
+
+
+class FactBody(NamedTuple):
+    """What makes two beliefs about a key the same."""
+
+    value: str
+    identity: str
+    valid_from: datetime
+    valid_to: datetime | None
+    expires_at: datetime | None
+    assertion_id: int
+
+
+def _body(row: FactRow) -> FactBody:
+    return FactBody(row.value, row.identity, row.valid_from, row.valid_to, row.expires_at, row.assertion_id)
+
+
+def _fact_row(fact_id: int, key: Key, body: FactBody, known_from: datetime) -> FactRow:
+    return FactRow(fact_id=fact_id, **key._asdict(), **body._asdict(), known_from=known_from, known_to=None)
+
+
+def _completed(episode: EpisodeRow, outcome: Outcome, known_at: datetime) -> EpisodeRow:
+    return replace(
+        episode,
+        status=outcome.status,
+        fingerprint=outcome.fingerprint,
+        extractor=outcome.extractor,
+        prompt_hash=outcome.prompt_hash,
+        known_at=known_at,
+        error=outcome.error,
+        usage=json.dumps(dict(outcome.usage)),
+    )
