@@ -85,16 +85,17 @@ class Ledger:
         """
         return self._write(tenant, partial(self._captured, tenant, episode))
 
-    def commit(self, tenant: str, episode: Episode, outcome: Outcome) -> Receipt:
+    def commit(self, tenant: str, episode: Episode, outcome: Outcome, *, anew: bool = False) -> Receipt:
         """Decide the candidates of an episode and commit everything that follows, together or not at all.
 
         The same outcome again returns the first receipt.  A caller's candidates are final; an extractor's are replaced
-        by those of another extractor or of a retry.  Raises EpisodeConflict, EpisodeDecided or EpisodeForgotten.
+        by those of another extractor, or with `anew` by its own next attempt.  Raises EpisodeConflict, EpisodeDecided
+        or EpisodeForgotten.
         """
 
         def work(tx: Transaction) -> Receipt:
             row = self._captured(tenant, episode, tx)
-            if not _is_decided(row, outcome):
+            if anew or not is_decided(row, outcome.fingerprint):
                 row = self.writer(tx).commit(row, outcome)
             return receipt_of(tx, row)
 
@@ -174,13 +175,13 @@ def _episode_row(episode: Episode, tx: Transaction) -> EpisodeRow:
     )
 
 
-def _is_decided(row: EpisodeRow, outcome: Outcome) -> bool:
+def is_decided(row: EpisodeRow, fingerprint: str) -> bool:
     """Whether this outcome stands already.  Raises EpisodeDecided when a final one stands in its way."""
     if row.status == "captured":
         return False
-    if row.fingerprint == outcome.fingerprint:
-        return row.status in {"complete", "context"}
-    if not row.extractor or not outcome.extractor:
+    if row.fingerprint == fingerprint:
+        return row.status != "failed"
+    if not row.extractor or fingerprint.startswith("candidates:"):
         raise EpisodeDecided(f"episode {row.episode_id!r} was decided before, with other candidates")
     return False
 

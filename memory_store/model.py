@@ -305,9 +305,14 @@ class Outcome:
     def fingerprint(self) -> str:
         """Hash of the extractor, or of the candidates when a caller gave them."""
         if self.extractor:
-            return f"extractor:{self.extractor}"
+            return fingerprint_of(self.extractor)
         parts = [_candidate_parts(c) for c in self.candidates] + [[q.reason, q.raw] for q in self.quarantined]
         return "candidates:" + hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def fingerprint_of(extractor: str) -> str:
+    """The fingerprint of whatever an extractor of this identity makes of an episode."""
+    return f"extractor:{extractor}"
 
 
 def _candidate_parts(c: Candidate) -> list[Any]:
@@ -422,6 +427,25 @@ class ErasureReceipt:
     erased_evidence: int
     needles: int
     scanned_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Explanation:
+    """Where a fact comes from: the words that prove it, what was decided about it and who said it with what.
+
+    `episode` is None when it was erased.  `evidence` are the spans of the assertion that opens the fact, `supports` the
+    ids of the other assertions of its value that count now.
+    """
+
+    fact: Fact[Any]
+    episode: Episode | None
+    evidence: tuple[Evidence, ...]
+    supports: tuple[int, ...]
+    decisions: tuple[Decision, ...]
+    settlements: tuple[str, ...]
+    extractor: str
+    prompt_hash: str | None
+    time_rule: str
 
 
 def end_of_stretch(start: datetime, precision: Precision, zone: str = "UTC") -> datetime | None:

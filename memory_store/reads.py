@@ -5,7 +5,21 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from .model import Decision, DecisionKind, Evidence, Fact, Hold, Quarantined, QuarantineReason, Reason, Receipt
+from .errors import UnknownRecord
+from .model import (
+    Decision,
+    DecisionKind,
+    Episode,
+    Evidence,
+    Explanation,
+    Fact,
+    Hold,
+    Key,
+    Quarantined,
+    QuarantineReason,
+    Reason,
+    Receipt,
+)
 from .records import CandidateRow, DecisionRow, EpisodeRow, FactRecord, QuarantineRow, StatusRow
 from .schema import Attribute
 from .store import View
@@ -113,4 +127,55 @@ def evidence_of(view: View, candidate_id: int) -> tuple[Evidence, ...]:
             occurrences=row.occurrences,
         )
         for row in view.evidence(candidate_id)
+    )
+
+
+def episode_of(row: EpisodeRow) -> Episode:
+    """The episode of a row that was not erased."""
+    if row.text is None or row.episode_id is None:
+        raise UnknownRecord(f"episode {row.episode_no} was erased")
+    return Episode(
+        text=row.text,
+        observed_at=row.observed_at,
+        episode_id=row.episode_id,
+        source=row.source,
+        speaker=row.speaker,
+        session_id=row.session_id,
+        zone=row.zone,
+        retention=row.retention,
+    )
+
+
+def explanation_of(view: View, record: FactRecord, fact: Fact[Any]) -> Explanation:
+    """Everything that a person asks about a fact."""
+    status = view.candidate(fact.assertion_id)
+    if status is None:
+        raise UnknownRecord(f"no assertion {fact.assertion_id}")
+    candidate = status.candidate
+    episode = view.episode_by_no(candidate.episode_no)
+    settled = [row for row in view.settlements(candidate.key) if row.candidate_id == candidate.candidate_id]
+    return Explanation(
+        fact=fact,
+        episode=episode_of(episode) if episode and episode.text is not None else None,
+        evidence=evidence_of(view, candidate.candidate_id),
+        supports=_supports(view, record),
+        decisions=tuple(decision_of(candidate, row) for row in view.decisions(candidate.candidate_id)),
+        settlements=tuple(f"{row.kind} {row.known_at.isoformat()} by {row.by or 'nobody named'}" for row in settled),
+        extractor=episode.extractor if episode else "",
+        prompt_hash=episode.prompt_hash if episode else None,
+        time_rule=candidate.time_rule,
+    )
+
+
+def _supports(view: View, record: FactRecord) -> tuple[int, ...]:
+    fact = record.fact
+    key = Key(fact.memory_type, fact.subject, fact.attribute, fact.item)
+    live = [row.candidate for row in view.key_status(key) if row.precedence is not None]
+    return tuple(
+        row.candidate_id
+        for row in live
+        if row.identity == fact.identity
+        and row.candidate_id != fact.assertion_id
+        and fact.valid_from <= row.valid_from
+        and (fact.valid_to is None or row.valid_from < fact.valid_to)
     )
