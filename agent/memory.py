@@ -96,14 +96,18 @@ class Memory:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
 
 def _stored_schema(store: Store) -> MemorySchema:
     stored = store.schemas()
     if not stored:
-        raise SchemaError("the store holds no schema yet", hint="give one with schema=... (on the command line --schema)")
+        raise SchemaError(
+            "the store holds no schema yet", hint="give one with schema=... (on the command line --schema)"
+        )
     return MemorySchema.from_json(stored[-1][2])
 
 
@@ -342,9 +346,7 @@ class Tenant:
         found = self._facts(where, Belief(known_at=_utc(known_at, "known_at")))
         return sorted(found, key=lambda fact: (fact.item or "", fact.valid_from))
 
-    def history(
-        self, subject: str, attribute: Attribute[Any] | str, *, item: str | None = None
-    ) -> list[Fact[Any]]:
+    def history(self, subject: str, attribute: Attribute[Any] | str, *, item: str | None = None) -> list[Fact[Any]]:
         """Every fact ever believed about a key, in known-time order."""
         where = self._filter(subject, self._schema.attribute(attribute), item)
         found = self._facts(where, Belief(ever=True))

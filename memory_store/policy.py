@@ -1,8 +1,9 @@
 """What becomes of a candidate: (what is known of its key, candidate, rules) -> ruling.  Pure, and versioned.
 
 The state of a key is what is live (accepted, not retracted) and what waits.  `decide` rules on one candidate against a
-state, `enact` gives the state after a ruling, `replay` decides a whole history of a key again, which is what
-happens after something was taken back, and `chronicle` gives all the states on the way.  The model's own idea of the change is not an argument.
+state and `enact` gives the state after a ruling.  `replay` decides a whole history of a key again, which is what
+happens after something was taken back, and `chronicle` gives all the states on the way.  The model's own idea of the change is
+not an argument.
 """
 
 from __future__ import annotations
@@ -159,7 +160,7 @@ class _Court:
         """Those of the waiting that no other live value contests from the same instant."""
         taken = {other.valid_from for other in self.state.live if other.identity != self.candidate.identity}
         contested = {w.assertion.id for w in self.state.waiting if w.assertion.valid_from in taken}
-        return tuple(id for id in ids if id not in contested)
+        return tuple(number for number in ids if number not in contested)
 
     def _must_wait(self, signals: tuple[int, ...]) -> Reason | None:
         if self.candidate.source == self.terms.sources[0]:
@@ -279,6 +280,7 @@ def _happen(state: KeyState, event: Event) -> tuple[KeyState, list[Ruling]]:
 
 
 def promotions(state: KeyState, ruling: Ruling) -> list[Ruling]:
+    """The rulings on the waiting candidates that a ruling promotes, given the state before it."""
     before = timeline(state.live)
     promoted = [w.assertion for w in state.waiting if w.assertion.id in ruling.promoted]
     return [_promotion(at(before, assertion.valid_from), assertion, Reason.PROMOTED) for assertion in promoted]

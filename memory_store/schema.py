@@ -15,6 +15,7 @@ name and version.
 
 from __future__ import annotations
 
+import builtins
 import enum
 import json
 import re
@@ -75,7 +76,7 @@ class Attribute(Generic[T]):
     type: ValueType = field(default_factory=lambda: ValueType(name="text"))
     many: Many | None = None
     rules: Rules = DEFAULT_RULES
-    python: type[enum.Enum] | None = None
+    python: builtins.type[enum.Enum] | None = None
 
     def __str__(self) -> str:
         return f"{self.memory_type}.{self.name}"
@@ -118,7 +119,7 @@ def _duration(ttl: timedelta | str | None) -> timedelta | None:
 
 
 class MemoryType:
-    """Base of a declared memory type: its docstring describes it, its `Attribute[...]` annotations are what it holds."""
+    """Base of a declared memory type: the docstring describes it, `Attribute[...]` annotations say what it holds."""
 
     memory_type: ClassVar[str]
     attributes: ClassVar[dict[str, Attribute[Any]]]

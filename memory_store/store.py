@@ -1,8 +1,8 @@
 """The seams behind which a store lives, and `open_store`.
 
-A store does three things: it runs a piece of work in one serialised, durable transaction of a tenant (`Store.write`), it
-runs one against a consistent snapshot (`Store.read`), and it keeps memory schemas.  What the work is, is the ledger's
-business: it sees a `View` or a `Transaction`, which speak in rows and never in SQL.
+A store does three things: it runs a piece of work in one serialised, durable transaction of a tenant (`Store.write`),
+it runs one against a consistent snapshot (`Store.read`), and it keeps memory schemas.  What the work is, is the
+ledger's business: it sees a `View` or a `Transaction`, which speak in rows and never in SQL.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import zip_longest
 from typing import NamedTuple
 
 from .model import Precision
@@ -142,12 +143,10 @@ def timeline(assertions: Iterable[Assertion]) -> tuple[Stretch, ...]:
 
 def _effective(turns: list[_Turn]) -> list[_Turn]:
     """Turns without those that last no time and those that change nothing."""
-    lasting = [
-        turn for turn, after in zip(turns, [*turns[1:], None], strict=True) if not after or after.start > turn.start
-    ]
     kept: list[_Turn] = []
-    for turn in lasting:
-        if not kept or _identity(kept[-1]) != _identity(turn):
+    for turn, after in zip_longest(turns, turns[1:]):
+        lasts = after is None or after.start > turn.start
+        if lasts and (not kept or _identity(kept[-1]) != _identity(turn)):
             kept.append(turn)
     return kept
 
@@ -157,18 +156,17 @@ def _identity(turn: _Turn) -> str | None:
 
 
 def _stretches(turns: list[_Turn]) -> list[Stretch]:
-    ends = [turn.start for turn in turns[1:]] + [None]
     return [
         Stretch(
             start=turn.start,
-            end=end,
+            end=after.start if after else None,
             value=turn.opener.value,
             identity=turn.opener.identity,
             opener=turn.opener.id,
             supports=(turn.opener.id,),
             last_observed=turn.opener.observed_at,
         )
-        for turn, end in zip(turns, ends, strict=True)
+        for turn, after in zip_longest(turns, turns[1:])
         if turn.opener is not None and turn.opener.value is not None and turn.opener.identity is not None
     ]
 

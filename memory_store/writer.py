@@ -275,22 +275,23 @@ class Writer:
     def _write_live(self, before: KeyState, after: KeyState, known_at: datetime) -> None:
         old = {assertion.id: assertion.precedence for assertion in before.live}
         new = {assertion.id: assertion.precedence for assertion in after.live}
-        for row in self.tx.live_rows([id for id in old if new.get(id) != old[id]]):
+        for row in self.tx.live_rows([number for number in old if new.get(number) != old[number]]):
             self.tx.end(row, known_at)
-        for id, precedence in new.items():
-            if old.get(id) != precedence:
-                self.tx.insert(AssertionRow(assertion_id=id, known_from=known_at, known_to=None, precedence=precedence))
+        for number, precedence in new.items():
+            if old.get(number) != precedence:
+                row = AssertionRow(assertion_id=number, known_from=known_at, known_to=None, precedence=precedence)
+                self.tx.insert(row)
 
     def _write_waiting(self, before: KeyState, after: KeyState, known_at: datetime) -> None:
         old = {waiting.assertion.id: waiting for waiting in before.waiting}
         new = {waiting.assertion.id: waiting for waiting in after.waiting}
-        for row in self.tx.hold_rows([id for id in old if new.get(id) != old[id]]):
+        for row in self.tx.hold_rows([number for number in old if new.get(number) != old[number]]):
             self.tx.end(row, known_at)
-        for id, waiting in new.items():
-            if old.get(id) != waiting:
+        for number, waiting in new.items():
+            if old.get(number) != waiting:
                 precedence, reason = waiting.assertion.precedence, waiting.reason.value
                 self.tx.insert(
-                    HoldRow(hold_id=id, known_from=known_at, known_to=None, reason=reason, precedence=precedence)
+                    HoldRow(hold_id=number, known_from=known_at, known_to=None, reason=reason, precedence=precedence)
                 )
 
     def _write_facts(self, key: Key, after: KeyState, known_at: datetime) -> None:

@@ -1,1 +1,5 @@
-"""The store on the standard library's sqlite3."""
+"""The store in one SQLite file, on the standard library's driver."""
+
+from .store import SqliteStore
+
+__all__ = ["SqliteStore"]
