@@ -1,9 +1,9 @@
 """What becomes of a candidate: (what is known of its key, candidate, rules) -> ruling.  Pure, and versioned.
 
 The state of a key is what is live (accepted, not retracted) and what waits.  `decide` rules on one candidate against a
-state and `enact` gives the state after a ruling.  `replay` decides a whole history of a key again, which is what
-happens after something was taken back, and `chronicle` gives all the states on the way.  The model's own idea of the change is
-not an argument.
+state and `enact` gives the state after a ruling.  `replay` decides a whole history of a key again, as happens after
+something was taken back; `chronicle` gives all the states on the way.  The model's own idea of the change is no
+argument.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from ..records import CandidateRow, FactRecord, FactRow, HoldRow, Row, StatusRow
 AnyRow = TypeVar("AnyRow", bound=Row)
 Cell = str | int | float | bytes | None
 Columns = tuple[tuple[str, Callable[[Any], Any] | None], ...]
-_CACHE: dict[type[Row], Columns] = {}
+_CACHE: dict[type[Any], Columns] = {}
 
 
 def stamp(when: datetime) -> str:
@@ -33,7 +33,7 @@ def parameters(row: Row) -> dict[str, Cell]:
     return {name: cell(getattr(row, name)) for name, _ in _columns(type(row))}
 
 
-def _columns(kind: type[Row]) -> Columns:
+def _columns(kind: type[AnyRow]) -> Columns:
     if kind not in _CACHE:
         hints = typing.get_type_hints(kind)
         _CACHE[kind] = tuple((field.name, _reader(hints[field.name])) for field in fields(kind))

@@ -6,7 +6,7 @@ import re
 import sqlite3
 from functools import cache
 from importlib.resources import files
-from typing import Final, LiteralString, NamedTuple, cast
+from typing import Final, LiteralString, NamedTuple
 
 _NAMED: Final = re.compile(r"^-- name: (\w+)\n(.*?)(?=^-- name: |\Z)", re.MULTILINE | re.DOTALL)
 
@@ -39,10 +39,11 @@ def migrations() -> tuple[Migration, ...]:
 
 def statements(script: str) -> tuple[LiteralString, ...]:
     """The statements of a script; a trigger counts as one."""
-    found, pending = [], ""
+    found: list[LiteralString] = []
+    pending = ""
     for line in script.splitlines(keepends=True):
         pending += line
         if sqlite3.complete_statement(pending):
-            found.append(cast("LiteralString", pending.strip()))
+            found.append(pending.strip())
             pending = ""
     return tuple(found)

@@ -49,12 +49,15 @@ class SqliteStore:
     def write(self, tenant: str, now: datetime, work: Callable[[Transaction], R]) -> R:
         """See `Store.write`."""
         connection = self._connection()
-        for attempt in patiently():
-            with attempt, translated(self.path), transaction(connection, "begin immediate"):
+
+        def once() -> R:
+            with translated(self.path), transaction(connection, "begin immediate"):
                 tx = SqliteTransaction(connection, tenant, now)
                 result = work(tx)
                 tx.save()
-        return result
+            return result
+
+        return patiently()(once)
 
     def read(self, tenant: str, work: Callable[[View], R]) -> R:
         """See `Store.read`."""
