@@ -26,7 +26,7 @@ from .records import (
     StatusRow,
     TombstoneRow,
 )
-from .store import Belief, FactFilter, Residue, Transaction, View
+from .store import Belief, FactFilter, Residue, Transaction, View, Window
 
 R = TypeVar("R")
 AnyRow = TypeVar("AnyRow", bound=Row)
@@ -167,6 +167,19 @@ class _MemoryView:
     def key_status(self, key: Key) -> list[StatusRow]:
         return [self._status(row) for row in self._rows(CandidateRow) if row.key == key]
 
+    def window(self, key: Key, start: datetime, end: datetime) -> Window:
+        live = [row.candidate for row in self.key_status(key) if row.precedence is not None]
+        clean = [c.valid_from for c in live if c.valid_until is None and not any(_spans(b, c.valid_from) for b in live)]
+        before, after = [at for at in clean if at < start], [at for at in clean if at > start and at >= end]
+        return Window(max(before, default=None), min(after, default=None))
+
+    def live_between(self, key: Key, window: Window) -> list[StatusRow]:
+        rows = (row for row in self.key_status(key) if row.precedence is not None)
+        return [row for row in rows if _inside(row.candidate.valid_from, window)]
+
+    def facts_between(self, key: Key, window: Window) -> list[FactRow]:
+        return [row for row in self.open_facts(key) if _touches(row, window)]
+
     def settlements(self, key: Key) -> list[SettlementRow]:
         ids = {row.candidate_id for row in self._rows(CandidateRow) if row.key == key}
         return [row for row in self._rows(SettlementRow) if row.candidate_id in ids]
@@ -296,6 +309,19 @@ class _MemoryTransaction(_MemoryView):
 
     def delete_episode(self, episode_no: int) -> None:
         self._delete(EpisodeRow, lambda row: row.episode_no == episode_no)
+
+
+def _spans(bounded: CandidateRow, when: datetime) -> bool:
+    return bounded.valid_until is not None and bounded.valid_from <= when < bounded.valid_until
+
+
+def _inside(when: datetime, window: Window) -> bool:
+    return (window.start is None or window.start <= when) and (window.end is None or when <= window.end)
+
+
+def _touches(row: FactRow, window: Window) -> bool:
+    begins = window.end is None or row.valid_from <= window.end
+    return begins and (window.start is None or row.valid_to is None or row.valid_to > window.start)
 
 
 def _fact_key(row: FactRow) -> Key:

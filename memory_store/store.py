@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from .errors import InvalidUrl
 from .model import Key
@@ -52,6 +52,17 @@ class Belief:
     valid_at: datetime | None = None
     known_at: datetime | None = None
     ever: bool = False
+
+
+class Window(NamedTuple):
+    """Two instants of a key's timeline between which, both inclusive, a change can matter; None means no bound.
+
+    At either one an assertion without an end begins and no bounded one reaches over it, so what lies before it cannot
+    matter after it.
+    """
+
+    start: datetime | None
+    end: datetime | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -95,6 +106,18 @@ class View(Protocol):
 
     def key_status(self, key: Key) -> list[StatusRow]:
         """Every candidate of the key in commit order."""
+        ...
+
+    def window(self, key: Key, start: datetime, end: datetime) -> Window:
+        """The neighbourhood of a change between `start` and `end`."""
+        ...
+
+    def live_between(self, key: Key, window: Window) -> list[StatusRow]:
+        """The candidates that count and begin inside a window."""
+        ...
+
+    def facts_between(self, key: Key, window: Window) -> list[FactRow]:
+        """The facts believed now that touch a window, in order."""
         ...
 
     def settlements(self, key: Key) -> list[SettlementRow]:

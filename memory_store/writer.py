@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, NamedTuple
 
+from .beliefs import BeliefWriter, TermsOf, is_local
 from .errors import UnknownRecord
 from .model import Candidate, Change, Decision, DecisionKind, Key, Outcome, Quarantined, Reason
 from .policy import (
@@ -16,7 +18,6 @@ from .policy import (
     EventKind,
     KeyState,
     Ruling,
-    Terms,
     Waiting,
     by_hand,
     chronicle,
@@ -29,23 +30,17 @@ from .policy import (
 )
 from .reads import decision_of
 from .records import (
-    AssertionRow,
     CandidateRow,
     DecisionRow,
     EpisodeRow,
     EvidenceRow,
-    FactRow,
-    HoldRow,
     QuarantineRow,
     SettlementRow,
     StatusRow,
 )
 from .schema import MemorySchema
-from .store import Transaction
-from .timeline import Stretch, timeline
+from .store import Transaction, Window
 from .values import identity
-
-TermsOf = Callable[[CandidateRow], Terms]
 
 
 def key_state(rows: Sequence[StatusRow]) -> KeyState:
@@ -63,6 +58,14 @@ def _agrees(change: Change | None, ruling: Ruling, value: str | None) -> bool | 
     return change == ("revoke" if expected == "update" and value is None else expected)
 
 
+class _Draft(NamedTuple):
+    """A key in this transaction: as it was found, and as it is to be; `window` bounds what was read of it."""
+
+    found: KeyState
+    state: KeyState
+    window: Window | None = None
+
+
 @dataclass(slots=True)
 class Writer:
     """The work inside one transaction: keys are read once, decided on in order, and written back by `flush`."""
@@ -70,14 +73,15 @@ class Writer:
     tx: Transaction
     schema: MemorySchema
     terms: TermsOf
-    keys: dict[Key, tuple[KeyState, KeyState]] = field(default_factory=dict)  # as found, as it is to be
+    keys: dict[Key, _Draft] = field(default_factory=dict)
 
     def commit(self, episode: EpisodeRow, outcome: Outcome) -> EpisodeRow:
         """Decide the candidates of an episode in order and complete it; an earlier outcome of it is taken back."""
         if episode.status != "captured":
             self._take_back(self.tx.candidates_of_episode(episode.episode_no), by="re-extraction")
+        often = {key for key, count in Counter(c.key for c in outcome.candidates).items() if count > 1}
         for candidate in outcome.candidates:
-            self._decide(episode, candidate)
+            self._decide(episode, candidate, whole=candidate.key in often)
         for quarantined in outcome.quarantined:
             self._quarantine(episode, quarantined)
         self._flush()
@@ -90,7 +94,7 @@ class Writer:
         row = status.candidate
         self._settle(row, "confirm", by)
         state = self._state(row.key)
-        decision = self._record(by_hand(state, row.assertion()), by=by)
+        decision = self._record(by_hand(state, row.assertion()), row, by=by)
         self._becomes(row.key, confirm(state, row.assertion()))
         self._flush()
         return decision_of(row, decision)
@@ -112,31 +116,44 @@ class Writer:
         """Write all that was ever believed about a key anew from its remaining history."""
         before = KeyState()
         for step in chronicle(self._events(key)):
-            self._write(key, before, step.state, step.known_at)
+            self._beliefs().write(key, before, step.state, step.known_at)
             for ruling in step.rulings:
                 if self._differs(ruling):
-                    self._record(ruling, known_at=step.known_at)
+                    self._record(ruling, self._row(ruling.id), known_at=step.known_at)
             before = step.state
 
+    def _beliefs(self) -> BeliefWriter:
+        return BeliefWriter(self.tx, self.terms)
+
     def _state(self, key: Key) -> KeyState:
+        """All that is known of a key."""
         if key not in self.keys:
             found = key_state(self.tx.key_status(key))
-            self.keys[key] = (found, found)
-        return self.keys[key][1]
+            self.keys[key] = _Draft(found, found)
+        return self.keys[key].state
+
+    def _state_near(self, row: CandidateRow) -> KeyState:
+        """What is known of a key near a candidate, where that is all that can matter."""
+        if row.key not in self.keys and is_local(row, self.terms(row)):
+            window = self.tx.window(row.key, row.valid_from, row.valid_until or row.valid_from)
+            found = key_state(self.tx.live_between(row.key, window))
+            self.keys[row.key] = _Draft(found, found, window)
+        return self._state(row.key)
 
     def _becomes(self, key: Key, state: KeyState) -> None:
         self._state(key)
-        self.keys[key] = (self.keys[key][0], state)
+        self.keys[key] = self.keys[key]._replace(state=state)
 
-    def _decide(self, episode: EpisodeRow, candidate: Candidate) -> None:
+    def _decide(self, episode: EpisodeRow, candidate: Candidate, *, whole: bool) -> None:
         row = self._candidate_row(episode, candidate)
         self.tx.insert(row)
         self._insert_evidence(row, episode, candidate)
-        state, assertion = self._state(row.key), row.assertion()
+        state, assertion = self._state(row.key) if whole else self._state_near(row), row.assertion()
         ruling = decide(state, assertion, self.terms(row))
         self._becomes(row.key, enact(state, assertion, ruling))
-        for made in (ruling, *promotions(state, ruling)):
-            self._record(made)
+        self._record(ruling, row)
+        for promotion in promotions(state, ruling):
+            self._record(promotion, self._row(promotion.id))
 
     def _candidate_row(self, episode: EpisodeRow, candidate: Candidate) -> CandidateRow:
         key = candidate.key
@@ -197,9 +214,9 @@ class Writer:
             )
         )
 
-    def _record(self, ruling: Ruling, *, by: str | None = None, known_at: datetime | None = None) -> DecisionRow:
-        status = self.tx.candidate(ruling.id)
-        change, value = (status.candidate.change, status.candidate.value) if status else (None, None)
+    def _record(
+        self, ruling: Ruling, candidate: CandidateRow, *, by: str | None = None, known_at: datetime | None = None
+    ) -> DecisionRow:
         row = DecisionRow(
             decision_id=self.tx.next_id(),
             candidate_id=ruling.id,
@@ -207,12 +224,18 @@ class Writer:
             decision=ruling.decision.value,
             reason=ruling.reason.value,
             current_value=ruling.current_value,
-            agreed=_agrees(change, ruling, value),
+            agreed=_agrees(candidate.change, ruling, candidate.value),
             policy_version=POLICY_VERSION,
             by=by,
         )
         self.tx.insert(row)
         return row
+
+    def _row(self, candidate_id: int) -> CandidateRow:
+        status = self.tx.candidate(candidate_id)
+        if status is None:
+            raise UnknownRecord(f"no candidate {candidate_id}")
+        return status.candidate
 
     def _take_back(self, rows: Sequence[CandidateRow], *, by: str | None) -> list[Decision]:
         for row in rows:
@@ -229,7 +252,7 @@ class Writer:
         self._becomes(key, state)
         last = {ruling.id: ruling for ruling in rulings}
         changed = [ruling for ruling in last.values() if self._differs(ruling)]
-        return [decision_of(candidates[ruling.id], self._record(ruling)) for ruling in changed]
+        return [decision_of(row := candidates[ruling.id], self._record(ruling, row)) for ruling in changed]
 
     def _differs(self, ruling: Ruling) -> bool:
         before = self.tx.decisions(ruling.id)
@@ -260,75 +283,9 @@ class Writer:
         ]
 
     def _flush(self) -> None:
-        for key, (found, state) in self.keys.items():
-            self._write(key, found, state, self.tx.known_at)
+        for key, draft in self.keys.items():
+            self._beliefs().write(key, draft.found, draft.state, self.tx.known_at, draft.window)
         self.keys.clear()
-
-    def _write(self, key: Key, before: KeyState, after: KeyState, known_at: datetime) -> None:
-        if before == after:
-            return
-        self._write_live(before, after, known_at)
-        self._write_waiting(before, after, known_at)
-        if before.live != after.live:
-            self._write_facts(key, after, known_at)
-
-    def _write_live(self, before: KeyState, after: KeyState, known_at: datetime) -> None:
-        old = {assertion.id: assertion.precedence for assertion in before.live}
-        new = {assertion.id: assertion.precedence for assertion in after.live}
-        for row in self.tx.live_rows([number for number in old if new.get(number) != old[number]]):
-            self.tx.end(row, known_at)
-        for number, precedence in new.items():
-            if old.get(number) != precedence:
-                row = AssertionRow(assertion_id=number, known_from=known_at, known_to=None, precedence=precedence)
-                self.tx.insert(row)
-
-    def _write_waiting(self, before: KeyState, after: KeyState, known_at: datetime) -> None:
-        old = {waiting.assertion.id: waiting for waiting in before.waiting}
-        new = {waiting.assertion.id: waiting for waiting in after.waiting}
-        for row in self.tx.hold_rows([number for number in old if new.get(number) != old[number]]):
-            self.tx.end(row, known_at)
-        for number, waiting in new.items():
-            if old.get(number) != waiting:
-                precedence, reason = waiting.assertion.precedence, waiting.reason.value
-                self.tx.insert(
-                    HoldRow(hold_id=number, known_from=known_at, known_to=None, reason=reason, precedence=precedence)
-                )
-
-    def _write_facts(self, key: Key, after: KeyState, known_at: datetime) -> None:
-        wanted = {self._fact_body(stretch, key, after): stretch for stretch in timeline(after.live)}
-        for row in self.tx.open_facts(key):
-            if wanted.pop(_body(row), None) is None:
-                self.tx.end(row, known_at)
-        for body in wanted:
-            self.tx.insert(_fact_row(self.tx.next_id(), key, body, known_at))
-
-    def _fact_body(self, stretch: Stretch, key: Key, state: KeyState) -> FactBody:
-        expires_at = self._expiry(stretch, state)
-        return FactBody(stretch.value, stretch.identity, stretch.start, stretch.end, expires_at, stretch.opener)
-
-    def _expiry(self, stretch: Stretch, state: KeyState) -> datetime | None:
-        newest = self.tx.candidate(max(stretch.supports))
-        ttl = None if newest is None else self.terms(newest.candidate).rules.ttl
-        return None if ttl is None else stretch.last_observed + ttl
-
-
-class FactBody(NamedTuple):
-    """What makes two beliefs about a key the same."""
-
-    value: str
-    identity: str
-    valid_from: datetime
-    valid_to: datetime | None
-    expires_at: datetime | None
-    assertion_id: int
-
-
-def _body(row: FactRow) -> FactBody:
-    return FactBody(row.value, row.identity, row.valid_from, row.valid_to, row.expires_at, row.assertion_id)
-
-
-def _fact_row(fact_id: int, key: Key, body: FactBody, known_from: datetime) -> FactRow:
-    return FactRow(fact_id=fact_id, **key._asdict(), **body._asdict(), known_from=known_from, known_to=None)
 
 
 def _completed(episode: EpisodeRow, outcome: Outcome, known_at: datetime) -> EpisodeRow:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_random_exponential
 
@@ -20,6 +20,7 @@ BUSY_TIMEOUT: Final = 5.0
 PATIENCE: Final = 60.0
 """Seconds after which a transaction is not tried again."""
 Synchronous = Literal["full", "normal"]
+R = TypeVar("R")
 
 
 @contextmanager
@@ -51,14 +52,17 @@ _KINDS: Final[dict[int, type[StoreError]]] = {
 }
 
 
-def patiently() -> Retrying:
-    """Attempts at a transaction, as long as a lock stops it and the patience lasts."""
-    return Retrying(
-        retry=retry_if_exception_type(StoreBusy),
-        stop=stop_after_delay(PATIENCE),
-        wait=wait_random_exponential(multiplier=0.01, max=0.5),
-        reraise=True,
-    )
+def persistently(once: Callable[[], R]) -> R:
+    """Run `once`, and when a lock stopped it run it anew until it passes or the patience is at its end."""
+    try:
+        return once()
+    except StoreBusy:
+        return Retrying(
+            retry=retry_if_exception_type(StoreBusy),
+            stop=stop_after_delay(PATIENCE),
+            wait=wait_random_exponential(multiplier=0.01, max=0.5),
+            reraise=True,
+        )(once)
 
 
 def connect(path: Path, synchronous: Synchronous) -> sqlite3.Connection:

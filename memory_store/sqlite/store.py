@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from ..store import Residue, Transaction, View
-from .connection import Synchronous, connect, patiently, transaction, translated
+from .connection import Synchronous, connect, persistently, transaction, translated
 from .queries import queries
 from .transaction import SqliteTransaction, SqliteView
 
@@ -39,11 +39,14 @@ class SqliteStore:
         existing: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if existing is not None:
             return existing
-        for attempt in patiently():
-            with attempt, translated(self.path):
-                self._local.connection = connect(self.path, self._synchronous)
-        self._connections.append(self._local.connection)
-        fresh: sqlite3.Connection = self._local.connection
+
+        def once() -> sqlite3.Connection:
+            with translated(self.path):
+                return connect(self.path, self._synchronous)
+
+        fresh = persistently(once)
+        self._local.connection = fresh
+        self._connections.append(fresh)
         return fresh
 
     def write(self, tenant: str, now: datetime, work: Callable[[Transaction], R]) -> R:
@@ -57,7 +60,7 @@ class SqliteStore:
                 tx.save()
             return result
 
-        return patiently()(once)
+        return persistently(once)
 
     def read(self, tenant: str, work: Callable[[View], R]) -> R:
         """See `Store.read`."""
@@ -68,9 +71,12 @@ class SqliteStore:
     def add_schema(self, name: str, version: int, text: str) -> None:
         """See `Store.add_schema`."""
         connection = self._connection()
-        for attempt in patiently():
-            with attempt, translated(self.path), transaction(connection, "begin immediate"):
+
+        def once() -> None:
+            with translated(self.path), transaction(connection, "begin immediate"):
                 connection.execute(queries()["add_schema"], {"name": name, "version": version, "text": text})
+
+        persistently(once)
 
     def schema(self, name: str, version: int) -> str | None:
         """See `Store.schema`."""

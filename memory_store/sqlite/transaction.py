@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from ..model import Key
@@ -25,7 +25,7 @@ from ..records import (
     StatusRow,
     TombstoneRow,
 )
-from ..store import Belief, FactFilter
+from ..store import Belief, FactFilter, Window
 from .codec import AnyRow, Cell, cell, load, load_record, load_status, parameters, stamp
 from .queries import queries
 
@@ -42,6 +42,8 @@ _INSERTS: Final[dict[type, str]] = {
     ErasureRow: "insert_erasure",
     TombstoneRow: "insert_tombstone",
 }
+_BEGINNING: Final = datetime.min.replace(tzinfo=UTC)
+_END: Final = datetime.max.replace(tzinfo=UTC)
 _ENDS: Final[dict[type, str]] = {AssertionRow: "end_assertion", HoldRow: "end_hold", FactRow: "end_fact"}
 
 
@@ -105,6 +107,19 @@ class SqliteView:
     def key_status(self, key: Key) -> list[StatusRow]:
         return [load_status(row[1:]) for row in self._run("key_status", **key._asdict())]
 
+    def window(self, key: Key, start: datetime, end: datetime) -> Window:
+        times = {"start": stamp(start), "end": stamp(end)}
+        (before,) = self._run("clean_before", **key._asdict(), start=times["start"]).fetchone() or (None,)
+        (after,) = self._run("clean_after", **key._asdict(), **times).fetchone() or (None,)
+        return Window(before and datetime.fromisoformat(before), after and datetime.fromisoformat(after))
+
+    def live_between(self, key: Key, window: Window) -> list[StatusRow]:
+        rows = self._run("live_between", **key._asdict(), **_bounds(window))
+        return [load_status(row[1:]) for row in rows]
+
+    def facts_between(self, key: Key, window: Window) -> list[FactRow]:
+        return self._all(FactRow, "facts_between", **key._asdict(), **_bounds(window))
+
     def settlements(self, key: Key) -> list[SettlementRow]:
         return self._all(SettlementRow, "settlements", **key._asdict())
 
@@ -154,6 +169,10 @@ class SqliteView:
 
     def has_tombstone(self, erasure_id: int, digest: bytes) -> bool:
         return self._run("has_tombstone", erasure_id=erasure_id, digest=digest).fetchone() is not None
+
+
+def _bounds(window: Window) -> dict[str, Cell]:
+    return {"start": stamp(window.start or _BEGINNING), "end": stamp(window.end or _END)}
 
 
 def _fact_query(where: FactFilter, belief: Belief) -> str:

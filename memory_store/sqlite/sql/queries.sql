@@ -65,6 +65,81 @@ where tenant = :tenant
     and item = :item
 order by candidate_id;
 
+-- name: clean_before
+select c.valid_from from candidates as c
+inner join assertions as a on a.tenant = c.tenant and a.assertion_id = c.candidate_id and a.known_to is null
+where c.tenant = :tenant
+    and c.subject = :subject
+    and c.memory_type = :memory_type
+    and c.attribute = :attribute
+    and c.item = :item
+    and c.valid_from < :start
+    and c.valid_until is null
+    and not exists (
+        select 1 from candidates as b
+        inner join assertions as l on l.tenant = b.tenant and l.assertion_id = b.candidate_id and l.known_to is null
+        where b.tenant = :tenant
+            and b.subject = :subject
+            and b.memory_type = :memory_type
+            and b.attribute = :attribute
+            and b.item = :item
+            and b.valid_until is not null
+            and b.valid_from <= c.valid_from
+            and b.valid_until > c.valid_from
+    )
+order by c.valid_from desc
+limit 1;
+
+-- name: clean_after
+select c.valid_from from candidates as c
+inner join assertions as a on a.tenant = c.tenant and a.assertion_id = c.candidate_id and a.known_to is null
+where c.tenant = :tenant
+    and c.subject = :subject
+    and c.memory_type = :memory_type
+    and c.attribute = :attribute
+    and c.item = :item
+    and c.valid_from > :start
+    and c.valid_from >= :end
+    and c.valid_until is null
+    and not exists (
+        select 1 from candidates as b
+        inner join assertions as l on l.tenant = b.tenant and l.assertion_id = b.candidate_id and l.known_to is null
+        where b.tenant = :tenant
+            and b.subject = :subject
+            and b.memory_type = :memory_type
+            and b.attribute = :attribute
+            and b.item = :item
+            and b.valid_until is not null
+            and b.valid_from <= c.valid_from
+            and b.valid_until > c.valid_from
+    )
+order by c.valid_from
+limit 1;
+
+-- name: live_between
+select * from candidate_status
+where tenant = :tenant
+    and subject = :subject
+    and memory_type = :memory_type
+    and attribute = :attribute
+    and item = :item
+    and valid_from >= :start
+    and valid_from <= :end
+    and live_precedence is not null
+order by candidate_id;
+
+-- name: facts_between
+select * from facts
+where tenant = :tenant
+    and subject = :subject
+    and memory_type = :memory_type
+    and attribute = :attribute
+    and item = :item
+    and known_to is null
+    and valid_from <= :end
+    and (valid_to is null or valid_to > :start)
+order by valid_from;
+
 -- name: settlements
 select s.* from candidates as c
 inner join settlements as s on s.tenant = c.tenant and s.candidate_id = c.candidate_id

@@ -75,6 +75,8 @@ create table candidates (
 ) strict, without rowid;
 
 create index candidates_by_key on candidates (tenant, subject, memory_type, attribute, item, valid_from);
+create index candidates_bounded on candidates (tenant, subject, memory_type, attribute, item, valid_until)
+where valid_until is not null;
 create index candidates_by_episode on candidates (tenant, episode_no);
 
 create table evidence (
@@ -246,3 +248,33 @@ select
 from candidates as c
 left join assertions as a on a.tenant = c.tenant and a.assertion_id = c.candidate_id and a.known_to is null
 left join holds as h on h.tenant = c.tenant and h.hold_id = c.candidate_id and h.known_to is null;
+
+-- What the planner is to expect: without figures it takes a tenant for selective and reads all of it.
+analyze sqlite_master;
+
+insert into sqlite_stat1 (tbl, idx, stat) values
+('episodes', 'sqlite_autoindex_episodes_1', '100000 50000 1'),
+('episodes', 'episodes_by_id', '100000 50000 1'),
+('episodes', 'episodes_by_session', '100000 50000 20 1'),
+('episodes', 'episodes_by_speaker', '100000 50000 1000'),
+('candidates', 'candidates', '200000 100000 1'),
+('candidates', 'candidates_by_key', '200000 100000 200 100 20 10 2'),
+('candidates', 'candidates_bounded', '2000 1000 20 20 10 5 2'),
+('candidates', 'candidates_by_episode', '200000 100000 2'),
+('evidence', 'evidence', '300000 150000 2 1'),
+('evidence', 'evidence_by_episode', '300000 150000 3'),
+('decisions', 'decisions', '200000 100000 2 1'),
+('assertions', 'assertions', '200000 100000 2 1'),
+('holds', 'holds', '10000 5000 2 1'),
+('holds', 'holds_pending', '1000 500 1'),
+('settlements', 'settlements', '10000 5000 2 1'),
+('facts', 'facts', '200000 100000 1'),
+('facts', 'one_open_fact', '50000 25000 20 20 2 1'),
+('facts', 'facts_now', '100000 50000 100 50 10 5 1'),
+('facts', 'facts_by_key', '200000 100000 200 100 20 10 2'),
+('facts', 'facts_by_assertion', '200000 100000 2'),
+('quarantine', 'sqlite_autoindex_quarantine_1', '10000 5000 1'),
+('quarantine', 'quarantine_by_episode', '10000 5000 2'),
+('tombstones', 'tombstones', '10000 5000 100 1');
+
+analyze sqlite_master;
