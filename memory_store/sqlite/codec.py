@@ -67,12 +67,11 @@ def load_status(cells: Sequence[Any]) -> StatusRow:
     )
 
 
-def load_record(cells: Sequence[Any], supersedes: int | None) -> FactRecord:
-    """A row of the view `fact_records` without its tenant."""
-    width = len(_columns(FactRow))
-    item_text, source, episode_id, speaker, quote = cells[width:]
+def load_record(fact: FactRow, about: Sequence[Any], supersedes: int | None) -> FactRecord:
+    """A fact with the further columns of the view `fact_records`."""
+    item_text, source, episode_id, speaker, quote = about
     return FactRecord(
-        fact=load(FactRow, cells[:width]),
+        fact=fact,
         item_text=item_text,
         source=source,
         episode_id=episode_id,

@@ -147,19 +147,15 @@ class SqliteView:
         return None if row is None else self._record(row[1:], Belief(ever=True))
 
     def _record(self, cells: Sequence[Any], belief: Belief) -> FactRecord:
-        record = load_record(cells, None)
-        fact = record.fact
+        fact = load(FactRow, cells[: len(cells) - 5])
         known_at = fact.known_from if belief.ever else belief.known_at
-        before = self._run(
-            "superseded",
-            subject=fact.subject,
-            memory_type=fact.memory_type,
-            attribute=fact.attribute,
-            item=fact.item,
-            valid_from=stamp(fact.valid_from),
-            known_at=cell(known_at),
-        ).fetchone()
-        return record if before is None else load_record(cells, before[0])
+        key = {name: getattr(fact, name) for name in Key._fields}
+        key["valid_from"] = stamp(fact.valid_from)
+        if known_at is None:
+            before = self._run("superseded_now", **key).fetchone()
+        else:
+            before = self._run("superseded_then", **key, known_at=stamp(known_at)).fetchone()
+        return load_record(fact, cells[-5:], None if before is None else before[0])
 
     def subjects(self, memory_type: str | None = None) -> list[tuple[str, str]]:
         return self._run("subjects", memory_type=memory_type).fetchall()

@@ -136,6 +136,19 @@ where tenant = :tenant
     and attribute = :attribute
     and item = :item
     and known_to is null
+    and valid_from >= coalesce(
+        (
+            select max(valid_from) from facts
+            where tenant = :tenant
+                and subject = :subject
+                and memory_type = :memory_type
+                and attribute = :attribute
+                and item = :item
+                and known_to is null
+                and valid_from <= :start
+        ),
+        ''
+    )
     and valid_from <= :end
     and (valid_to is null or valid_to > :start)
 order by valid_from;
@@ -188,7 +201,16 @@ where tenant = :tenant
     and attribute = :attribute
     and item = :item
     and known_to is null
-    and valid_from <= :valid_at
+    and valid_from = (
+        select max(valid_from) from facts
+        where tenant = :tenant
+            and subject = :subject
+            and memory_type = :memory_type
+            and attribute = :attribute
+            and item = :item
+            and known_to is null
+            and valid_from <= :valid_at
+    )
     and (valid_to is null or valid_to > :valid_at)
     and (expires_at is null or expires_at > :valid_at);
 
@@ -235,18 +257,37 @@ where tenant = :tenant
     )
 order by memory_type, subject, attribute, item, known_from, valid_from;
 
--- name: superseded
+-- name: superseded_now
 select fact_id from facts
 where tenant = :tenant
     and subject = :subject
     and memory_type = :memory_type
     and attribute = :attribute
     and item = :item
+    and known_to is null
+    and valid_from = (
+        select max(valid_from) from facts
+        where tenant = :tenant
+            and subject = :subject
+            and memory_type = :memory_type
+            and attribute = :attribute
+            and item = :item
+            and known_to is null
+            and valid_from < :valid_from
+    )
+    and valid_to = :valid_from;
+
+-- name: superseded_then
+select fact_id from facts
+where tenant = :tenant
+    and subject = :subject
+    and memory_type = :memory_type
+    and attribute = :attribute
+    and item = :item
+    and valid_from < :valid_from
     and valid_to = :valid_from
-    and (
-        (:known_at is null and known_to is null)
-        or (known_from <= :known_at and (known_to is null or known_to > :known_at))
-    );
+    and known_from <= :known_at
+    and (known_to is null or known_to > :known_at);
 
 -- name: subjects
 select distinct subject, memory_type from facts

@@ -176,7 +176,8 @@ where known_to is null;
 create index facts_by_key on facts (tenant, subject, memory_type, attribute, item, valid_from);
 create index facts_by_assertion on facts (tenant, assertion_id);
 
--- The index cannot see that two intervals overlap.
+-- The indexes cannot see that two intervals overlap.  Only the neighbours need to be looked at: the facts that are
+-- there do not overlap.
 create trigger facts_do_not_overlap before insert on facts
 when new.known_to is null
 begin
@@ -188,7 +189,16 @@ begin
         and attribute = new.attribute
         and item = new.item
         and known_to is null
-        and (new.valid_to is null or valid_from < new.valid_to)
+        and valid_from = (
+            select max(valid_from) from facts
+            where tenant = new.tenant
+                and subject = new.subject
+                and memory_type = new.memory_type
+                and attribute = new.attribute
+                and item = new.item
+                and known_to is null
+                and valid_from < coalesce(new.valid_to, '~')
+        )
         and (valid_to is null or valid_to > new.valid_from);
 end;
 
