@@ -1,0 +1,1 @@
+"""The commands of `sgam`, by what they do."""
