@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -303,7 +304,7 @@ class Tenant:
     def values(
         self,
         subject: str,
-        attribute: Attribute[set[T]],
+        attribute: Attribute[builtins.set[T]],
         *,
         valid_at: datetime | None = None,
         known_at: datetime | None = None,

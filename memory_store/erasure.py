@@ -114,7 +114,7 @@ class _Erasure:
 
     def _episode(self, row: EpisodeRow) -> None:
         if self.tx.candidates_resting_on(row.episode_no):
-            self.tx.update_episode(_without_words(row))
+            self.tx.save_episode(_without_words(row))
         else:
             self.tx.delete_episode(row.episode_no)
 

@@ -167,6 +167,9 @@ class _MemoryView:
     def key_status(self, key: Key) -> list[StatusRow]:
         return [self._status(row) for row in self._rows(CandidateRow) if row.key == key]
 
+    def has_many(self, key: Key, limit: int) -> bool:
+        return sum(row.key == key for row in self._rows(CandidateRow)) > limit
+
     def window(self, key: Key, start: datetime, end: datetime) -> Window:
         live = [row.candidate for row in self.key_status(key) if row.precedence is not None]
         clean = [c.valid_from for c in live if c.valid_until is None and not any(_spans(b, c.valid_from) for b in live)]
@@ -272,7 +275,7 @@ class _MemoryTransaction(_MemoryView):
     def end(self, row: AssertionRow | HoldRow | FactRow, known_to: datetime) -> None:
         self.insert(replace(row, known_to=known_to))
 
-    def update_episode(self, row: EpisodeRow) -> None:
+    def save_episode(self, row: EpisodeRow) -> None:
         self.insert(row)
 
     def erase_evidence(self, episode_no: int) -> int:

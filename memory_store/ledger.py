@@ -10,7 +10,6 @@ import hashlib
 import hmac
 from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import partial
 from typing import TypeVar
 
 from .errors import (
@@ -83,7 +82,14 @@ class Ledger:
 
         The same episode again changes nothing.  Raises EpisodeConflict or EpisodeForgotten.
         """
-        return self._write(tenant, partial(self._captured, tenant, episode))
+
+        def work(tx: Transaction) -> EpisodeRow:
+            row, is_new = self._found_or_new(tenant, episode, tx)
+            if is_new:
+                tx.insert(row)
+            return row
+
+        return self._write(tenant, work)
 
     def commit(self, tenant: str, episode: Episode, outcome: Outcome, *, anew: bool = False) -> Receipt:
         """Decide the candidates of an episode and commit everything that follows, together or not at all.
@@ -94,9 +100,9 @@ class Ledger:
         """
 
         def work(tx: Transaction) -> Receipt:
-            row = self._captured(tenant, episode, tx)
+            row, _ = self._found_or_new(tenant, episode, tx)
             if anew or not is_decided(row, outcome.fingerprint):
-                row = self.writer(tx).commit(row, outcome)
+                return self.writer(tx).commit(row, outcome)
             return receipt_of(tx, row)
 
         return self._write(tenant, work)
@@ -133,7 +139,7 @@ class Ledger:
     def _write(self, tenant: str, work: Callable[[Transaction], R]) -> R:
         return self.store.write(tenant, self.clock(), work)
 
-    def _captured(self, tenant: str, episode: Episode, tx: Transaction) -> EpisodeRow:
+    def _found_or_new(self, tenant: str, episode: Episode, tx: Transaction) -> tuple[EpisodeRow, bool]:
         if episode.tenant_id is not None and episode.tenant_id != tenant:
             raise InvalidInput(f"tenant_id: the episode is of {episode.tenant_id!r}, not of {tenant!r}")
         self.schema.rank(episode.source)
@@ -141,11 +147,10 @@ class Ledger:
         if row is None:
             if is_forgotten(tx, episode.episode_id):
                 raise EpisodeForgotten(f"episode {episode.episode_id!r} was forgotten and may not come back")
-            row = _episode_row(episode, tx)
-            tx.insert(row)
-        elif row.content_hash != episode.content_hash:
+            return _episode_row(episode, tx), True
+        if row.content_hash != episode.content_hash:
             raise EpisodeConflict(f"episode {episode.episode_id!r} is known with other content")
-        return row
+        return row, False
 
 
 def tombstone(key: bytes, episode_id: str) -> bytes:

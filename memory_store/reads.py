@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from .errors import UnknownRecord
@@ -29,12 +30,18 @@ def receipt_of(view: View, row: EpisodeRow) -> Receipt:
     """The account of an episode as it was given when it was decided."""
     made = [c for c in view.candidates_of_episode(row.episode_no) if c.known_at == row.known_at]
     lost = [q for q in view.quarantine(row.episode_no) if q.known_at == row.known_at]
+    decisions = [decision_of(c, view.decisions(c.candidate_id)[0]) for c in made]
+    return receipt(row, decisions, [quarantined_of(q, row.episode_id) for q in lost])
+
+
+def receipt(row: EpisodeRow, decisions: Iterable[Decision], quarantined: Iterable[Quarantined]) -> Receipt:
+    """The account of an episode from its parts."""
     return Receipt(
         episode_id=row.episode_id or "",
         status=row.status,
         known_at=row.known_at,
-        decisions=tuple(decision_of(c, view.decisions(c.candidate_id)[0]) for c in made),
-        quarantined=tuple(quarantined_of(q, row.episode_id) for q in lost),
+        decisions=tuple(decisions),
+        quarantined=tuple(quarantined),
         extractor=row.extractor,
         prompt_hash=row.prompt_hash,
         error=row.error,

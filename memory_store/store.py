@@ -108,6 +108,10 @@ class View(Protocol):
         """Every candidate of the key in commit order."""
         ...
 
+    def has_many(self, key: Key, limit: int) -> bool:
+        """Whether the key has more than `limit` candidates."""
+        ...
+
     def window(self, key: Key, start: datetime, end: datetime) -> Window:
         """The neighbourhood of a change between `start` and `end`."""
         ...
@@ -179,7 +183,9 @@ class Transaction(View, Protocol):
         """Close a row in known time."""
         ...
 
-    def update_episode(self, row: EpisodeRow) -> None: ...
+    def save_episode(self, row: EpisodeRow) -> None:
+        """Insert an episode, or replace the row of its number."""
+        ...
 
     def erase_evidence(self, episode_no: int) -> int:
         """Take the words out of the spans that lie in an episode; how many there were."""

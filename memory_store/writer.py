@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from .beliefs import BeliefWriter, TermsOf, is_local
 from .errors import UnknownRecord
-from .model import Candidate, Change, Decision, DecisionKind, Key, Outcome, Quarantined, Reason
+from .model import Candidate, Change, Decision, DecisionKind, Key, Outcome, Quarantined, Reason, Receipt
 from .policy import (
     POLICY_VERSION,
     Event,
@@ -28,7 +28,7 @@ from .policy import (
     promotions,
     replay,
 )
-from .reads import decision_of
+from .reads import decision_of, quarantined_of, receipt
 from .records import (
     CandidateRow,
     DecisionRow,
@@ -58,6 +58,10 @@ def _agrees(change: Change | None, ruling: Ruling, value: str | None) -> bool | 
     return change == ("revoke" if expected == "update" and value is None else expected)
 
 
+NEARBY: Final = 32
+"""A key with more candidates than this is read in the neighbourhood of a change only."""
+
+
 class _Draft(NamedTuple):
     """A key in this transaction: as it was found, and as it is to be; `window` bounds what was read of it."""
 
@@ -75,19 +79,17 @@ class Writer:
     terms: TermsOf
     keys: dict[Key, _Draft] = field(default_factory=dict)
 
-    def commit(self, episode: EpisodeRow, outcome: Outcome) -> EpisodeRow:
-        """Decide the candidates of an episode in order and complete it; an earlier outcome of it is taken back."""
+    def commit(self, episode: EpisodeRow, outcome: Outcome) -> Receipt:
+        """Complete an episode: decide its candidates in order.  An earlier outcome of it is taken back."""
+        done = _completed(episode, outcome, self.tx.known_at)
+        self.tx.save_episode(done)
         if episode.status != "captured":
             self._take_back(self.tx.candidates_of_episode(episode.episode_no), by="re-extraction")
         often = {key for key, count in Counter(c.key for c in outcome.candidates).items() if count > 1}
-        for candidate in outcome.candidates:
-            self._decide(episode, candidate, whole=candidate.key in often)
-        for quarantined in outcome.quarantined:
-            self._quarantine(episode, quarantined)
+        decisions = [self._decide(done, candidate, whole=candidate.key in often) for candidate in outcome.candidates]
+        quarantined = [self._quarantine(done, item) for item in outcome.quarantined]
         self._flush()
-        done = _completed(episode, outcome, self.tx.known_at)
-        self.tx.update_episode(done)
-        return done
+        return receipt(done, decisions, quarantined)
 
     def confirm(self, status: StatusRow, by: str | None) -> Decision:
         """Make a waiting candidate live, above all others."""
@@ -133,8 +135,9 @@ class Writer:
         return self.keys[key].state
 
     def _state_near(self, row: CandidateRow) -> KeyState:
-        """What is known of a key near a candidate, where that is all that can matter."""
-        if row.key not in self.keys and is_local(row, self.terms(row)):
+        """What is known of a key, of a long one near the candidate only, where that is all that can matter."""
+        local = row.key not in self.keys and is_local(row, self.terms(row))
+        if local and self.tx.has_many(row.key, NEARBY):
             window = self.tx.window(row.key, row.valid_from, row.valid_until or row.valid_from)
             found = key_state(self.tx.live_between(row.key, window))
             self.keys[row.key] = _Draft(found, found, window)
@@ -144,16 +147,17 @@ class Writer:
         self._state(key)
         self.keys[key] = self.keys[key]._replace(state=state)
 
-    def _decide(self, episode: EpisodeRow, candidate: Candidate, *, whole: bool) -> None:
+    def _decide(self, episode: EpisodeRow, candidate: Candidate, *, whole: bool) -> Decision:
         row = self._candidate_row(episode, candidate)
         self.tx.insert(row)
         self._insert_evidence(row, episode, candidate)
         state, assertion = self._state(row.key) if whole else self._state_near(row), row.assertion()
         ruling = decide(state, assertion, self.terms(row))
         self._becomes(row.key, enact(state, assertion, ruling))
-        self._record(ruling, row)
+        decision = decision_of(row, self._record(ruling, row))
         for promotion in promotions(state, ruling):
             self._record(promotion, self._row(promotion.id))
+        return decision
 
     def _candidate_row(self, episode: EpisodeRow, candidate: Candidate) -> CandidateRow:
         key = candidate.key
@@ -202,17 +206,17 @@ class Writer:
                 )
             )
 
-    def _quarantine(self, episode: EpisodeRow, item: Quarantined) -> None:
-        self.tx.insert(
-            QuarantineRow(
-                quarantine_id=self.tx.next_id(),
-                episode_no=episode.episode_no,
-                reason=item.reason.value,
-                message=item.message,
-                raw=item.raw,
-                known_at=self.tx.known_at,
-            )
+    def _quarantine(self, episode: EpisodeRow, item: Quarantined) -> Quarantined:
+        row = QuarantineRow(
+            quarantine_id=self.tx.next_id(),
+            episode_no=episode.episode_no,
+            reason=item.reason.value,
+            message=item.message,
+            raw=item.raw,
+            known_at=self.tx.known_at,
         )
+        self.tx.insert(row)
+        return quarantined_of(row, episode.episode_id)
 
     def _record(
         self, ruling: Ruling, candidate: CandidateRow, *, by: str | None = None, known_at: datetime | None = None

@@ -107,6 +107,9 @@ class SqliteView:
     def key_status(self, key: Key) -> list[StatusRow]:
         return [load_status(row[1:]) for row in self._run("key_status", **key._asdict())]
 
+    def has_many(self, key: Key, limit: int) -> bool:
+        return self._run("has_many", **key._asdict(), limit=limit).fetchone() is not None
+
     def window(self, key: Key, start: datetime, end: datetime) -> Window:
         times = {"start": stamp(start), "end": stamp(end)}
         (before,) = self._run("clean_before", **key._asdict(), start=times["start"]).fetchone() or (None,)
@@ -233,8 +236,8 @@ class SqliteTransaction(SqliteView):
     def end(self, row: AssertionRow | HoldRow | FactRow, known_to: datetime) -> None:
         self._run(_ENDS[type(row)], **{**parameters(row), "known_to": stamp(known_to)})
 
-    def update_episode(self, row: EpisodeRow) -> None:
-        self._run("update_episode", **parameters(row))
+    def save_episode(self, row: EpisodeRow) -> None:
+        self._run("save_episode", **parameters(row))
 
     def erase_evidence(self, episode_no: int) -> int:
         return self._run("erase_evidence", episode_no=episode_no).rowcount

@@ -65,6 +65,15 @@ where tenant = :tenant
     and item = :item
 order by candidate_id;
 
+-- name: has_many
+select 1 from candidates
+where tenant = :tenant
+    and subject = :subject
+    and memory_type = :memory_type
+    and attribute = :attribute
+    and item = :item
+limit 1 offset :limit;
+
 -- name: clean_before
 select c.valid_from from candidates as c
 inner join assertions as a on a.tenant = c.tenant and a.assertion_id = c.candidate_id and a.known_to is null
@@ -322,27 +331,25 @@ insert into episodes values (
     :retention, :content_hash, :captured_at, :status, :fingerprint, :extractor, :prompt_hash, :known_at, :error, :usage
 );
 
--- name: update_episode
-update episodes set
-    episode_id = :episode_id,
-    text = :text,
-    observed_at = :observed_at,
-    source = :source,
-    speaker = :speaker,
-    speaker_id = :speaker_id,
-    session_id = :session_id,
-    zone = :zone,
-    retention = :retention,
-    content_hash = :content_hash,
-    captured_at = :captured_at,
-    status = :status,
-    fingerprint = :fingerprint,
-    extractor = :extractor,
-    prompt_hash = :prompt_hash,
-    known_at = :known_at,
-    error = :error,
-    usage = :usage
-where tenant = :tenant and episode_no = :episode_no;
+-- name: save_episode
+insert into episodes values (
+    :tenant, :episode_no, :episode_id, :text, :observed_at, :source, :speaker, :speaker_id, :session_id, :zone,
+    :retention, :content_hash, :captured_at, :status, :fingerprint, :extractor, :prompt_hash, :known_at, :error, :usage
+)
+on conflict (tenant, episode_no) do update set
+    episode_id = excluded.episode_id,
+    text = excluded.text,
+    speaker = excluded.speaker,
+    speaker_id = excluded.speaker_id,
+    session_id = excluded.session_id,
+    content_hash = excluded.content_hash,
+    status = excluded.status,
+    fingerprint = excluded.fingerprint,
+    extractor = excluded.extractor,
+    prompt_hash = excluded.prompt_hash,
+    known_at = excluded.known_at,
+    error = excluded.error,
+    usage = excluded.usage;
 
 -- name: insert_candidate
 insert into candidates values (
