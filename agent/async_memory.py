@@ -26,7 +26,7 @@ def _in_thread(
 ) -> Callable[Concatenate[AsyncTenant, P], Coroutine[Any, Any, R]]:
     """The method as a coroutine function: same arguments, same result, same errors."""
 
-    async def call(self: AsyncTenant, *args: P.args, **kwargs: P.kwargs) -> R:
+    async def call(self: AsyncTenant, /, *args: P.args, **kwargs: P.kwargs) -> R:
         return await asyncio.to_thread(method, self.tenant, *args, **kwargs)
 
     functools.update_wrapper(call, method)
