@@ -19,6 +19,8 @@ from .writer import Writer
 
 _PIECE: Final = 48
 """Bytes of a needle: long text is looked for in pieces, since a store may keep it in several places of a page."""
+_SHORTEST: Final = 6
+"""Characters of the shortest needle: a shorter string stands in any file by chance, across two neighbours."""
 _MAX_NEEDLES: Final = 500
 
 
@@ -168,13 +170,13 @@ def _proved(store: Store, receipt: ErasureReceipt, words: set[str]) -> ErasureRe
 
 
 def _needles(words: set[str], cells: Iterable[str]) -> list[str]:
-    """Pieces of the erased strings that stand in no remaining row, the longest first."""
+    """Pieces of the erased strings, not too short, that stand in no remaining row, the longest first."""
     pieces = {piece for word in words for piece in _pieces(word)}
     ordered = sorted(pieces, key=lambda piece: (-len(piece), piece))[:_MAX_NEEDLES]
     shared: set[str] = set()
     for cell in cells:
         shared.update(filter(partial(_stands_in, cell), ordered))
-    return [piece for piece in ordered if piece not in shared]
+    return [piece for piece in ordered if piece not in shared and len(piece) >= _SHORTEST]
 
 
 def _stands_in(cell: str, piece: str) -> bool:

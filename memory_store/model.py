@@ -418,7 +418,8 @@ class Receipt:
 class ErasureReceipt:
     """What `forget` removed, by table, and the scan that looked for it in the bytes of the store afterwards.
 
-    `needles` strings that stood only in what was forgotten were looked for in `scanned_bytes` bytes; none was found.
+    `needles` strings of six characters and more that stood only in what was forgotten were looked for in
+    `scanned_bytes` bytes; none was found.
     """
 
     erasure_id: int

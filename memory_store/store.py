@@ -231,7 +231,7 @@ class Store(Protocol):
     def tenants(self) -> list[str]: ...
 
     def cells(self) -> Iterator[str]:
-        """Every text that stands in a table, of all tenants."""
+        """Every text that stands in a table, of all tenants, and in the description of the tables."""
         ...
 
     def purge(self, *, rewrite: bool = False) -> None:

@@ -99,7 +99,7 @@ class SqliteStore:
         connection = self._connection()
         with translated(self.path), transaction(connection, "begin"):
             tables = connection.execute("select name from sqlite_master where type = 'table'").fetchall()
-            for (table,) in tables:
+            for (table,) in (*tables, ("sqlite_master",)):
                 for row in connection.execute(f'select * from "{table}"'):  # noqa: S608 - the names are the file's own
                     yield from (value for value in row if isinstance(value, str))
 
