@@ -24,7 +24,25 @@ _EXIT_CODES: Final[tuple[tuple[type[BaseException], int], ...]] = (
 )
 _Usage: Final[type[Exception]] = typer.BadParameter.__mro__[1]  # typer brings its own click, or takes the installed one
 
-app = typer.Typer(name="sgam", rich_markup_mode=None, no_args_is_help=True, add_completion=False)
+_HELP: Final = """Typed facts that stay correct when they change.
+
+Every command takes --db URL (or the variable SGAM_DB) and --tenant ID; those that read take --json: lists are arrays,
+single things are an object or null, times are ISO 8601 in UTC.
+
+\b
+Exit codes:
+  0    done; also when nothing is known
+  1    done, but: an expectation of a scenario does not hold, a stored
+       schema differs, an episode of `ingest` wants another run
+  2    the command line is wrong
+  3    bad input: a file, a line, a schema, a name, a number
+  4    the store failed or is not there
+  5    the model failed or is not there
+  70   a bug in sgam
+  130  interrupted; what was committed is kept
+"""
+
+app = typer.Typer(name="sgam", help=_HELP, rich_markup_mode=None, add_completion=False)
 
 _COMMANDS: Final[dict[str, Callable[..., None]]] = {
     "ingest": ingest.ingest,
@@ -49,25 +67,11 @@ for _name, _command in _COMMANDS.items():
 app.add_typer(schema.app, name="schema")
 
 
-@app.callback()
-def _sgam() -> None:
-    r"""Typed facts that stay correct when they change.
-
-    Every command takes --db URL (or the variable SGAM_DB) and --tenant ID; those that read take --json: lists are
-    arrays, single things are an object or null, times are ISO 8601 in UTC.
-
-    \b
-    Exit codes:
-      0    done; also when nothing is known
-      1    done, but: an expectation of a scenario does not hold, a stored
-           schema differs, an episode of `ingest` wants another run
-      2    the command line is wrong
-      3    bad input: a file, a line, a schema, a name, a number
-      4    the store failed or is not there
-      5    the model failed or is not there
-      70   a bug in sgam
-      130  interrupted; what was committed is kept
-    """
+@app.callback(invoke_without_command=True)
+def _sgam(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(2)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

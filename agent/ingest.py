@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from ..memory_store.errors import (
     BackendError,
@@ -24,7 +24,9 @@ from ..memory_store.errors import (
 )
 from ..memory_store.model import DecisionKind, Episode, Receipt
 from ..memory_store.schema import MemorySchema
-from .memory import Memory
+
+if TYPE_CHECKING:
+    from .memory import Memory
 
 MAX_LINE_BYTES: Final = 2 << 20
 """Longest line; the longest text takes 1.2 MB when every character of it is escaped."""
@@ -97,7 +99,7 @@ def _episode(raw: bytes) -> Episode | None:
     if len(raw) > MAX_LINE_BYTES:
         raise InvalidInput(f"longer than {MAX_LINE_BYTES} bytes", hint="give one JSON object a line")
     try:
-        text = raw.decode()
+        text = raw.rstrip(b"\r\n").decode()
     except UnicodeDecodeError as error:
         what = f"invalid UTF-8 at byte {error.start + 1} (0x{raw[error.start]:02x})"
         raise InvalidInput(what, hint="save the file as UTF-8") from error
@@ -207,12 +209,20 @@ class Ingest:
                 self._failures = 0
             except (EpisodeConflict, EpisodeDecided, EpisodeForgotten) as error:
                 self._passed_over(line, "refused", error)
+            except BackendUnavailable:
+                self.tally.episodes["captured"] += 1
+                raise
             except BackendError as error:
-                self._passed_over(line, "captured", error)
-                self._failures += 1
-                if isinstance(error, BackendUnavailable) or self._failures >= MAX_FAILURES_IN_A_ROW:
-                    raise
+                self._failed(line, error)
             yield line
+
+    def _failed(self, line: Line, error: BackendError) -> None:
+        self._passed_over(line, "captured", error)
+        self._failures += 1
+        if self._failures == MAX_FAILURES_IN_A_ROW:
+            raise BackendError(
+                f"the model failed on {self._failures} episodes in a row", hint="run the same command again to go on"
+            ) from error
 
     def _remember(self, line: Line) -> None:
         tenant = self.memory.tenant(line.tenant)

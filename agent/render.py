@@ -11,23 +11,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..memory_store.model import Decision, Evidence, Explanation, Fact, Hold, Quarantined
+from ..memory_store.model import Decision, DecisionKind, Evidence, Explanation, Fact, Hold, Quarantined
 from .forms import instant, typed, value_of
 from .ingest import FATES, MAX_ROWS, STATUSES, Row, Tally
+from .text import printable, shortened
 
 _WIDE = 1_000
-_SHORT = 60
-
-
-def printable(value: object) -> str:
-    """Text on one line that cannot steer a terminal: whatever is not printable is shown as its escape."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(value))
-
-
-def shortened(value: object, width: int = _SHORT) -> str:
-    """Printable text of at most `width` characters."""
-    text = printable(value)
-    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def console(stream: TextIO | None = None) -> Console:
@@ -114,7 +103,8 @@ def decision(made: Decision) -> str:
     """A decision on one line."""
     value = "(no value)" if made.value is None else value_of(made.value)
     by = f" by {made.by}" if made.by else ""
-    return printable(f"{made.decision.value}: {made.key} = {value} ({made.reason.value}{by})")
+    hold = f", hold {made.candidate_id}" if made.decision is DecisionKind.HOLD else ""
+    return printable(f"{made.decision.value}: {made.key} = {value} ({made.reason.value}{by}{hold})")
 
 
 def explanation(told: Explanation) -> list[object]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...memory_store.errors import InvalidInput, SchemaError, StoreError
+from ..text import printable
 
 if TYPE_CHECKING:
     from ...memory_store.schema import MemorySchema
@@ -115,8 +116,6 @@ def answer(data: Any) -> None:
 
 def complain(message: str, hint: str = "") -> None:
     """One line for the error and one for the hint, on standard error."""
-    from ..render import printable
-
     sys.stderr.write(f"error: {printable(message)}\n")
     if hint:
         sys.stderr.write(f"hint: {printable(hint)}\n")

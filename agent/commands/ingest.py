@@ -15,6 +15,7 @@ from ...memory_store.errors import InvalidInput, SgamError
 from .common import AsJson, Db, Model, SchemaFile, TenantId, answer, complain, opened, read_schema
 
 if TYPE_CHECKING:
+    from ...memory_store.schema import MemorySchema
     from ..ingest import Gate, Ingest, Line, Tally
 
 
@@ -42,9 +43,10 @@ def ingest(
     """
     from ..ingest import Gate, Ingest
 
-    with opened(db, schema=read_schema(schema), model=model) as memory:
-        gate = Gate(schema=memory.schema, tenant=tenant, all_tenants=all_tenants, trust_source=trust_source)
-        total = None if _is_stream(file) else _checked(file, gate)
+    known = read_schema(schema) or _stored_schema(db)
+    gate = Gate(schema=known, tenant=tenant, all_tenants=all_tenants, trust_source=trust_source)
+    total = None if _is_stream(file) else _checked(file, gate)
+    with opened(db, schema=known, model=model) as memory:
         job = Ingest(memory, _problem)
         started, finished = time.monotonic(), False
         try:
@@ -54,6 +56,11 @@ def ingest(
             _report(job.tally, time.monotonic() - started, finished=finished, as_json=as_json)
     if code := _code(job.tally):
         raise typer.Exit(code)
+
+
+def _stored_schema(db: str) -> MemorySchema:
+    with opened(db) as memory:
+        return memory.schema
 
 
 def _is_stream(file: str) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...memory_store.errors import InvalidInput, UnknownRecord
+from ..text import printable
 from .common import AsJson, AttributeName, Db, Item, KnownAt, Subject, TenantId, ValidAt, answer, moment, opened, scope
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def history(
     item: Item = None,
     as_json: AsJson = False,
 ) -> None:
-    """Every fact that was ever believed, in the order in which it became known.
+    """Every fact that was ever believed, by known time.
 
     Example: sgam history mira passport_deadline --db sqlite:///memory.db
     """
@@ -156,7 +157,7 @@ def subjects(*, db: Db, tenant: TenantId = "default", memory_type: TypeName = No
         return
     from .. import render
 
-    render.show(*(map(render.printable, found) if found else ["nothing known"]))
+    render.show(*(map(printable, found) if found else ["nothing known"]))
 
 
 def _check_type(memory: Memory, name: str | None) -> None:
@@ -168,7 +169,7 @@ def _check_type(memory: Memory, name: str | None) -> None:
 def explain(
     fact: Annotated[str, typer.Argument(metavar="FACT", help="Number of a fact; or a subject, with ATTRIBUTE.")],
     attribute: Annotated[
-        str | None, typer.Argument(metavar="[ATTRIBUTE]", help="Explains the subject's current fact.")
+        str | None, typer.Argument(metavar="ATTRIBUTE", help="Explains the subject's current fact.")
     ] = None,
     *,
     db: Db,
@@ -176,8 +177,9 @@ def explain(
     item: Item = None,
     as_json: AsJson = False,
 ) -> None:
-    """Where a fact comes from: the words, the decision and its reason, the model and the prompt.
+    """Where a fact comes from.
 
+    Shows the episode with the evidence marked, the decision and its reason, the model and the prompt.
     Facts are numbered by `current`, `facts` and `history`.
 
     Example: sgam explain 12 --db sqlite:///memory.db

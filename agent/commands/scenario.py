@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ...memory_store.errors import InvalidUrl, SgamError
+from ..text import printable
 from .common import complain
 
 if TYPE_CHECKING:
@@ -19,13 +20,15 @@ if TYPE_CHECKING:
 
 
 def scenario(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Scenarios in JSON.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Scenarios in JSON.")],
     *,
     store: Annotated[
         str, typer.Option("--store", metavar="URL", help="memory: or sqlite:///NAME (see above).")
     ] = "memory:",
 ) -> None:
-    """Replay scenarios and compare what they show with what they expect. No model is asked.
+    """Replay scenarios and compare with what they expect.
+
+    A scenario is a schema and a list of steps against an empty store; no model is asked.
 
     Prints a line per file, and one for each expectation that did not hold. Each scenario starts from an empty store of
     its own: of a SQLite URL only the file's name is used, in a temporary folder, so that no database is touched.
@@ -45,7 +48,6 @@ def scenario(
 
 
 def _play(file: Path, url: str) -> int:
-    from ..render import printable
     from ..scenario import load, run
 
     with _workplace(url) as place:

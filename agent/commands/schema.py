@@ -12,7 +12,7 @@ from .common import AsJson, Db, answer, must_exist, opened, read_schema
 if TYPE_CHECKING:
     from ...memory_store.schema import Attribute, MemorySchema
 
-app = typer.Typer(help="Memory schemas: what may be remembered.", rich_markup_mode=None, no_args_is_help=True)
+app = typer.Typer(help="Memory schemas: what may be remembered.", rich_markup_mode=None)
 
 
 @app.command("show")

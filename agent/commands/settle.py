@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ..text import printable
 from .common import AsJson, By, Db, Model, SchemaFile, TenantId, answer, read_schema, scope
 
 HoldId = Annotated[int, typer.Argument(metavar="HOLD", help="Number of a hold, as `holds` shows it.")]
@@ -18,7 +19,9 @@ def holds(
     subject: Annotated[str | None, typer.Option("--subject", metavar="SUBJECT", help="Only this subject.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """What waits for confirmation, for recurrence or for a conflict to be settled, the oldest first.
+    """What waits, the oldest first.
+
+    A candidate waits for confirmation, for recurrence or for a conflict to be settled.
 
     Example: sgam holds --db sqlite:///memory.db
     """
@@ -67,7 +70,9 @@ def dismiss(hold: HoldId, *, db: Db, tenant: TenantId = "default", by: By = None
 
 
 def quarantine(*, db: Db, tenant: TenantId = "default", as_json: AsJson = False) -> None:
-    """What a model returned and could not become a candidate, with the reason and the raw text.
+    """What a model returned that could not be used.
+
+    Shows the reason and the raw text.
 
     Example: sgam quarantine --db sqlite:///memory.db --json
     """
@@ -92,7 +97,9 @@ def retry(
     schema: SchemaFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Extract from an episode anew; what it gave before is taken back.
+    """Extract from an episode anew.
+
+    What it gave before is taken back. Exits 1 when the model gives nothing usable again.
 
     Example: sgam retry e17 --model local --db sqlite:///memory.db
     """
@@ -105,6 +112,6 @@ def retry(
     else:
         from .. import render
 
-        render.show(*map(render.printable, str(receipt).split("\n")))
+        render.show(*map(printable, str(receipt).split("\n")))
     if receipt.status == "failed":
         raise typer.Exit(1)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ...memory_store.errors import InvalidInput
+from ..text import printable
 from .common import (
     AsJson,
     AttributeName,
@@ -34,7 +35,7 @@ EpisodeId = Annotated[str | None, typer.Option("--episode", metavar="ID", help="
 def set_value(
     subject: Subject,
     attribute: AttributeName,
-    value: Annotated[str | None, typer.Argument(metavar="[VALUE]", help="The value; none with --revoke.")] = None,
+    value: Annotated[str | None, typer.Argument(metavar="VALUE", help="The value; none with --revoke.")] = None,
     *,
     db: Db,
     tenant: TenantId = "default",
@@ -58,15 +59,18 @@ def set_value(
         raise typer.BadParameter("give either a VALUE or --revoke")
     since, until = moment(valid_from, "--valid-from"), moment(valid_until, "--valid-until")
     with opened(db, schema=read_schema(schema)) as memory:
-        _check_value(memory.schema, attribute, value)
+        _check_value(memory.schema, attribute, item, value)
         receipt = memory.tenant(tenant).set(
             subject, attribute, value, item=item, source=source, valid_from=since, valid_until=until
         )
     _answer_set(receipt, as_json=as_json)
 
 
-def _check_value(schema: MemorySchema, attribute: str, value: str | None) -> None:
+def _check_value(schema: MemorySchema, attribute: str, item: str | None, value: str | None) -> None:
+    """Refuse before anything is written, so that a slip of the hand does not end in quarantine."""
     attr = schema.attribute(attribute)
+    if item is None and (attr.many == "map" or (attr.many and value is None)):
+        raise InvalidInput(f"{attr} holds many values", hint="name one with --item")
     try:
         if value is not None:
             attr.type.parse(value)
@@ -95,7 +99,7 @@ def retract(
     by: By = None,
     as_json: AsJson = False,
 ) -> None:
-    """We were wrong: take back an episode's assertions, or one of them.
+    """Take back what an episode said.
 
     Reads at an earlier --known-at still show it. Shows the decisions on other candidates that came out differently.
 
@@ -144,8 +148,6 @@ def _ask(what: str, *, yes: bool) -> None:
         return
     if not sys.stdin.isatty():
         raise InvalidInput("forgetting cannot be undone and nobody can be asked", hint="give --yes")
-    from ..render import printable
-
     if not typer.confirm(f"Forget {printable(what)} for good?", err=True):
         typer.echo("nothing was forgotten", err=True)
         raise typer.Exit(1)
