@@ -21,10 +21,10 @@ Stretches.  `resolve` names the start of the stretch a phrase speaks of, and how
   rule `contains_anchor`, so that a correction later the same day wins.  "Earlier this year" does not: it is not now.
 
 Which June, which Friday.  `resolve` takes the latest that has begun after "since" and "in" and for a bare weekday, the
-first that is not over after "from", "starting", "as of" or "on", and otherwise the nearest.  `resolve_end` takes the
-first that begins after the anchor.  Values (`to_date`, `to_datetime`) take the first that is not before the anchor's
-day.  "Last", "this" and "next" Friday are the Friday of last, this and next week; "last June" and "next June" exclude
-the month of the anchor.
+first that is not over after "from", "starting" or "by" and for "on Friday", and otherwise the nearest.  `resolve_end`
+takes the first that begins after the anchor.  Values (`to_date`, `to_datetime`) take the first that is not before the
+anchor's day.  "Last", "this" and "next" Friday are the Friday of last, this and next week; "last June" and "next June"
+exclude the month of the anchor.
 
 Ends are exclusive, and "until X" ends where X starts, for every X: "until June" is June 1, 00:00, and "until Friday"
 the start of Friday.  One rule without exceptions agrees with half-open intervals and with "from Friday" as the next
@@ -43,13 +43,10 @@ from typing import Final, Literal, Protocol, cast
 from zoneinfo import ZoneInfo
 
 from ..memory_store.model import Precision
-from .numbers import tidy, words_to_digits
+from .idioms import COUNT, UNIT, simplify
 
 _Lean = Literal["past", "future", "after", "near"]
-_Match = re.Match[str]
 
-_UNIT: Final = "second|sec|minute|min|hour|day|week|fortnight|month|year|decade"
-_COUNT: Final = rf"\d+(?:\.\d+)? (?:{_UNIT})s?"
 _MONTHS: Final = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
@@ -62,7 +59,7 @@ _MONTH: Final = (
 _WEEKDAY: Final = (
     "(?:mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:r(?:s(?:day)?)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
 )
-_CLOCK: Final = r"\d{1,2}(?::\d\d)?"
+_WEEKDAY_ALONE: Final = rf"{_WEEKDAY}\b(?!,? (?:{_MONTH}|\d))"
 _STEP: Final = {"last": -1, "previous": -1, "this": 0, "next": 1, "following": 1}
 _STEPS: Final = "|".join(_STEP)
 
@@ -82,9 +79,10 @@ class Moment:
 def resolve(phrase: str, *, anchor: datetime, zone: str = "UTC") -> Moment | None:
     """Tell since when, for a phrase such as "since 2023", "from next Monday" or "three days ago"."""
     scene = _Scene.of(anchor, zone)
-    text = _simple(phrase)
+    text = simplify(phrase)
     if text is None:
         return None
+    text = _ONWARDS.sub("", text)
     text, lean = _strip_since(_LENGTH_SINCE.sub(r"\g<length> ago", text))
     return scene.moment(_span(text, scene, lean))
 
@@ -92,7 +90,7 @@ def resolve(phrase: str, *, anchor: datetime, zone: str = "UTC") -> Moment | Non
 def resolve_end(phrase: str, *, anchor: datetime, zone: str = "UTC") -> Moment | None:
     """Tell the exclusive end, for a phrase such as "until June", "through Friday" or "for two weeks"."""
     scene = _Scene.of(anchor, zone)
-    text = _simple(phrase)
+    text = simplify(phrase)
     if text is None:
         return None
     bare = _LEAD_END.sub("", _INCLUSIVE.sub("", _LENGTH_END.sub(r"in \g<length>", text)), count=1)
@@ -122,7 +120,7 @@ def to_datetime(phrase: str, *, anchor: datetime, zone: str = "UTC") -> datetime
 def to_time(phrase: str) -> time | None:
     """Read a time of day: "5 pm", "17:30", "half past 11 in the morning"; None where am or pm is anyone's guess."""
     scene = _Scene(now=datetime(2000, 1, 1, 12), zone=ZoneInfo("UTC"))  # noqa: DTZ001 - local times are naive here
-    text = _simple(phrase)
+    text = simplify(phrase)
     if text is None or _RELATIVE_TIME.search(text):
         return None
     span = _span(_LEAD_TIME.sub("", text), scene, "future")
@@ -174,7 +172,7 @@ class _Scene:
 
 
 def _value(phrase: str, scene: _Scene) -> _Span | None:
-    text = _simple(phrase)
+    text = simplify(phrase)
     if text is None:
         return None
     span = _span(_LEAD_VALUE.sub("", text), scene, "future")
@@ -193,94 +191,29 @@ def _span(text: str, scene: _Scene, lean: _Lean) -> _Span | None:
         return None
 
 
-# Text -------------------------------------------------------------------------------------------------------------
+# Prepositions -----------------------------------------------------------------------------------------------------
 
-
-def _half_hour(match: _Match) -> str:
-    minutes = {"half past": 30, "quarter past": 15, "quarter to": -15}[match[1]]
-    hour = int(match[2])
-    if minutes < 0:
-        hour, minutes = hour - 1 or 12, minutes + 60
-    return f"{hour}:{minutes:02}"
-
-
-def _half_of_day(match: _Match) -> str:
-    clock, part = match["clock"], match["part"]
-    hour = int(clock.split(":")[0])
-    if not 1 <= hour <= 12:
-        return clock
-    small = part == "morning" or (part == "night" and (hour == 12 or hour < 5))
-    return f"{clock} {'am' if small else 'pm'}"
-
-
-_Rewrite = tuple[re.Pattern[str], str | Callable[[_Match], str]]
-_REWRITES: Final[tuple[_Rewrite, ...]] = (
-    (re.compile(r"\b(?:the|about|around|approximately|roughly|nearly|almost|circa)\b"), " "),
-    (re.compile(r"\s+"), " "),
-    (re.compile(r"^ +| +$"), ""),
-    (re.compile(r"\b(\d{1,2})\.(\d\d) ?(?=[ap]\.? ?m\b)"), r"\1:\2 "),
-    (re.compile(r"\bo ?['\"]?clock\b"), ":00"),
-    (re.compile(r"(\d{1,2})(:\d\d)? ?:00\b"), lambda m: f"{m[1]}{m[2] or ':00'}"),
-    (re.compile(r"\b(half past|quarter past|quarter to) (\d{1,2})\b(?!:)"), _half_hour),
-    (re.compile(r"(\d) ?([ap])\.? ?m\b\.?"), r"\1 \2m"),
-    (
-        re.compile(rf"\b(?P<part>morning|afternoon|evening|night)(?: at)? (?P<clock>{_CLOCK})(?! ?[ap]m|\d|/)"),
-        _half_of_day,
-    ),
-    (re.compile(rf"\b(?P<clock>{_CLOCK}) (?:in|at) (?P<part>morning|afternoon|evening|night)\b"), _half_of_day),
-    (re.compile(r"\btonight(?: at)? ((?:[5-9]|1[01])(?::\d\d)?)$"), r"today \1 pm"),
-    (re.compile(r"^(\d{1,2}/\d{1,2}/)([0-6]\d)$"), r"\g<1>20\2"),
-    (re.compile(r"^(\d{1,2}/\d{1,2}/)([7-9]\d)$"), r"\g<1>19\2"),
-    (re.compile(rf"\b(?:an?|1) (?={_UNIT})"), "1 "),
-    (re.compile(rf"^({_UNIT}) ago$"), r"1 \1 ago"),
-    (re.compile(r"\ba? ?couple(?: of)? "), "2 "),
-    (re.compile(r"\bhalf 1 hour\b|\bhalf an hour\b|\bhalf hour\b"), "30 minutes"),
-    (re.compile(r"\b(\d+) fortnights?\b"), lambda m: f"{2 * int(m[1])} weeks"),
-    (re.compile(rf"({_COUNT}) (?:from today|from now|hence|later)$"), r"in \1"),
-    (re.compile(rf"({_COUNT}) (?:back|earlier|before now)$"), r"\1 ago"),
-    (re.compile(r"^(?:later|earlier) today$"), "today"),
-    (
-        re.compile(
-            r"^(?:as of |effective )?(?:right now|just now|currently|current"
-            r"|at (?:moment|present|this time|present time)|presently|nowadays|these days|immediately)$"
-        ),
-        "now",
-    ),
-    (re.compile(r"\b([1-4])(?:st|nd|rd|th)[ -]quarter\b(?: of)?"), r"q\1"),
-    (re.compile(r"\s+"), " "),
+_LEADS: Final[tuple[tuple[re.Pattern[str], _Lean | None], ...]] = (
+    (re.compile(r"(?:ever since|since|back in|during|within)\b ?"), "past"),
+    (re.compile(r"(?:from|starting|beginning|commencing|as from|by)\b(?! of\b) ?"), "future"),
+    (re.compile(rf"on (?={_WEEKDAY}\b)"), "future"),
+    (re.compile(r"(?:effective|as of|on|at)\b ?"), None),
+    (re.compile(rf"in (?!{COUNT})"), "past"),
 )
-_ONE_SECOND: Final = re.compile(r"\b(a|one|1) second\b")
-_SPOKEN_YEAR: Final = re.compile(r"\b(1[0-9]|20) ([0-9]{2})\b")
-
-
-def _simple(phrase: str) -> str | None:
-    """Write a phrase in fewer words: lower case, digits for number words, no articles, one form for each idiom."""
-    text = tidy(phrase)
-    if text is None:
-        return None
-    text = words_to_digits(_ONE_SECOND.sub("1 sec", text.strip(" .,;:!?()[]'\"")))
-    if not any(c.isdigit() for c in phrase):
-        text = _SPOKEN_YEAR.sub(r"\1\2", text)
-    for pattern, new in _REWRITES:
-        text = pattern.sub(new, text)
-    return text.strip(" ,")
-
-
-_SOON: Final = "from|starting|beginning|commencing|effective|as of|as from|on|by"
-_LEAD_PAST: Final = re.compile(r"(?:ever since|since|back in|during|within)\b ?")
-_LEAD_FUTURE: Final = re.compile(rf"(?:{_SOON})\b(?! of\b) ?")
-_LEAD_IN: Final = re.compile(rf"in (?!{_COUNT})")
+_ONWARDS: Final = re.compile(r" (?:on|onwards?|forwards?)$")
 _LEAD_END: Final = re.compile(
-    r"^(?:(?:ends?|ending|expires|valid|good|up|only|not later than|no later than)? ?"
-    rf"(?:until|till|'?til|through|thru|to|before|by|on|in (?!{_COUNT})|at)\b ?)"
+    r"^(?:(?:ends?|ending|expires|expiring|valid|good|up|only|not later than|no later than)\b(?! of\b) ?)?"
+    rf"(?:(?:until|till|'?til|through|thru|to|before|by|on|in (?!{COUNT})|at)\b ?)?"
 )
-_LEAD_VALUE: Final = re.compile(rf"^(?:(?:on|by|at|for|due|before|until|from|starting|in (?!{_COUNT}))\b ?)+")
+_LEAD_VALUE: Final = re.compile(
+    rf"^(?:(?:on|by|at|for|due|before|until|from|starting|effective|as of|in (?!{COUNT}))\b ?)+"
+)
 _LEAD_TIME: Final = re.compile(r"^(?:(?:at|in|by|from|until|before|after)\b ?)+")
 _INCLUSIVE: Final = re.compile(r"^(?:up )?(?:through|thru)\b ?|^up to and including\b ?|,? ?\(?\binclusive\)?$")
 _END_OF: Final = re.compile(r"end of\b|(?:week|month|year)[ -]end$")
 _VAGUE_END: Final = re.compile(r"(?:late|later|mid|middle|sometime|tonight|this (?:morning|afternoon|evening))\b")
-_LENGTH_SINCE: Final = re.compile(rf"^(?:(?:for|since|during|last|past|previous) )+(?P<length>{_COUNT})$")
-_LENGTH_END: Final = re.compile(rf"^(?:for|over|within)(?: next| another)? (?P<length>{_COUNT})$")
+_LENGTH_SINCE: Final = re.compile(rf"^(?:(?:for|since|during|last|past|previous) )+(?P<length>{COUNT})$")
+_LENGTH_END: Final = re.compile(rf"^(?:for|over|within)(?: next| another)? (?P<length>{COUNT})$")
 _RELATIVE_TIME: Final = re.compile(r"\bago\b|\bnow\b|^in \d")
 
 
@@ -288,11 +221,11 @@ def _strip_since(text: str) -> tuple[str, _Lean]:
     """Take the prepositions off; the first that leans to the past or the future decides which occurrence is meant."""
     lean: _Lean | None = None
     for _ in range(3):
-        for pattern, way in ((_LEAD_PAST, "past"), (_LEAD_FUTURE, "future"), (_LEAD_IN, "past")):
+        for pattern, way in _LEADS:
             match = pattern.match(text)
             if match:
-                text, lean = text[match.end() :], lean or way  # type: ignore[assignment]
-    return text, lean or ("past" if re.search(rf"\b{_WEEKDAY}\b", text) else "near")
+                text, lean = text[match.end() :], lean or way
+    return text, lean or ("past" if re.match(_WEEKDAY_ALONE, text) else "near")
 
 
 # Readers ----------------------------------------------------------------------------------------------------------
@@ -369,7 +302,7 @@ def _library_span(text: str, scene: _Scene, lean: _Lean) -> _Span | None:
     for prefer in ("past", "current_period", "future"):
         span = _from_library(text, prefer, scene)
         if span is None:
-            return None
+            continue
         spans.append(span)
         if span.rule.endswith(":relative"):
             break
@@ -416,7 +349,7 @@ def _quarter(step: str, now: datetime) -> str:
     return f"q{(month.month + 2) // 3} {month.year}"
 
 
-_Calendar = tuple[re.Pattern[str], Callable[[_Match, datetime], str]]
+_Calendar = tuple[re.Pattern[str], Callable[[re.Match[str], datetime], str]]
 _CALENDAR: Final[tuple[_Calendar, ...]] = (
     (
         re.compile(rf"\b(?:this )?(?P<way>coming|upcoming|past) (?P<day>{_WEEKDAY})\b"),
@@ -471,16 +404,24 @@ def _add_months(start: datetime, months: int) -> datetime:
 # The library ------------------------------------------------------------------------------------------------------
 
 _NOT_A_TIME: Final = re.compile(
-    rf"^\d{{1,3}}$|\d{{5}}|\d'?s\b|^\d+\.\d+$|\d{{4}} ?[-~/] ?\d{{4}}|(?<![\d/.-])\d{{1,2}}-\d{{1,2}}(?![\d/.-])"
-    rf"|^{_COUNT}$|\d-?(?:{_UNIT})|\b(?:week|weekend|month) of\b|\b(?:{_STEPS}) (?:decade|century)\b"
-    r"|\b(?:before|after)\b(?<!^day before)(?<!^day after)"
+    "|".join(
+        (
+            r"^\d{1,3}$|\d{5}|^(?!1[89]|2[01])\d{4}$|^\d+\.\d+$|\d'?s\b",  # bare numbers, decades
+            rf"^{COUNT}$|\d(?:{UNIT})|\w-(?:{UNIT})\b|\d(?:st|nd|rd|th) (?:{UNIT})|^\d+ ?(?:h|hrs?|nights?)$",
+            r"\d{4} ?[-~/] ?\d{4}|(?<![\d/.-])\d{1,2}-\d{1,2}(?![\d/.-])",  # ranges
+            rf"\b(?:week|weekend|month) of\b|\b(?:{_STEPS}) (?:decade|century)\b",
+            r"\b(?:before|after)\b(?<!^day before)(?<!^day after)",
+            r"\bmidnight (?:today|tonight|tomorrow)|\b(?:today|tonight|tomorrow) (?:at )?midnight",  # which end of it?
+        )
+    )
 )
-_COUNTED: Final = re.compile(rf"\b{_COUNT} ago\b|^in {_COUNT}")
+_COUNTED: Final = re.compile(rf"\b{COUNT} ago\b|^in {COUNT}")
 _RELATIVE: Final = re.compile(r"\b(?:today|now|yesterday|tomorrow|tonight|ago|this|last|next)\b|^in \d")
 _NUMERIC_DATE: Final = re.compile(r"\d+[/.-]\d+[/.-]\d+|\b\d{1,2}/\d{1,2}\b|^\d{4}[/.-]\d{1,2}$|^\d{1,2}[/.-]\d{4}$")
 _BARE_CLOCK: Final = re.compile(
     r"(?:at )?(?:noon|midnight|\d{1,2}(?::\d\d)+(?: ?[ap]m)?|\d{1,2} ?[ap]m)(?: [a-z]{3,4})?"
 )
+_YEAR_FIRST: Final = re.compile(r"\b\d{4}[/.-](\d+)[/.-]\d")
 _ZONED: Final = re.compile(r"(?:\d|[ap]m) ?(?:utc|gmt|[a-z]{1,2}[sd]t|z)\b")
 _MONTHS_IN: Final = {"month": 1, "quarter": 3, "year": 12}
 
@@ -498,7 +439,7 @@ def _from_library(text: str, prefer: str, scene: _Scene) -> _Span | None:
     local = scene.local(data.date_obj)
     if local.microsecond:
         local = local.replace(microsecond=scene.now.microsecond)
-    if not _accounts_for(_COUNTED.sub("", text), local):
+    if not _accounts_for(_COUNTED.sub("", text), local, clock=data.period == "time"):
         return None
     start, end, precision = _stretch(local, data.period, counted=bool(_COUNTED.search(text)))
     return _Span(
@@ -512,11 +453,16 @@ def _from_library(text: str, prefer: str, scene: _Scene) -> _Span | None:
     )
 
 
-def _accounts_for(text: str, found: datetime) -> bool:
+def _accounts_for(text: str, found: datetime, *, clock: bool) -> bool:
     """Tell whether each number and weekday of the text is in the date; the library drops or bends what does not fit."""
-    allowed = {found.year, found.day, found.hour, found.hour % 12 or 12, found.minute, found.second}
+    allowed = {found.year, found.day}
+    if clock:
+        allowed |= {found.hour, found.hour % 12 or 12, found.minute, found.second}
     if _NUMERIC_DATE.search(text):
         allowed |= {found.month, found.year % 100}
+    year_first = _YEAR_FIRST.search(text)
+    if year_first and int(year_first[1]) != found.month:
+        return False
     text = re.sub(r"\bq[1-4]\b|[+-]\d\d:?\d\d$", "", text)
     if not _ZONED.search(text) and not {int(n) for n in re.findall(r"\d+", text)} <= allowed:
         return False
