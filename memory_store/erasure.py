@@ -157,7 +157,7 @@ def _without_words(row: EpisodeRow) -> EpisodeRow:
 def _proved(store: Store, receipt: ErasureReceipt, words: set[str]) -> ErasureReceipt:
     """The receipt with the figures of a scan that found nothing."""
     needles = _needles(words, store.cells())
-    store.purge()
+    store.purge(rewrite=not words)  # without words an earlier attempt may have been stopped before it was proved
     residue = store.residue(needles)
     if residue.found:
         store.purge(rewrite=True)

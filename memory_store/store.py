@@ -235,7 +235,10 @@ class Store(Protocol):
         ...
 
     def purge(self, *, rewrite: bool = False) -> None:
-        """Empty the write-ahead log of what was deleted; `rewrite` also copies the whole database anew."""
+        """Empty the write-ahead log of what was deleted; `rewrite` also copies the whole database anew.
+
+        Raises ErasureIncomplete when a reader still needs the log.
+        """
         ...
 
     def residue(self, needles: Iterable[str]) -> Residue:

@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final, TypeVar
 
+from ..errors import ErasureIncomplete
 from ..store import Residue, Transaction, View
 from .connection import Synchronous, connect, persistently, transaction, translated
 from .queries import queries
@@ -109,7 +110,11 @@ class SqliteStore:
         with translated(self.path):
             if rewrite:
                 connection.execute("vacuum")
-            connection.execute("pragma wal_checkpoint(truncate)")
+            (busy, *_) = connection.execute("pragma wal_checkpoint(truncate)").fetchone()
+        if busy:
+            raise ErasureIncomplete(
+                f"{self.path}: a reader still needs the write-ahead log, with what was erased in it"
+            )
 
     def residue(self, needles: Iterable[str]) -> Residue:
         """See `Store.residue`."""

@@ -110,11 +110,16 @@ class Claim:
 
 
 def episode(
-    episode_id: str, *, at: datetime | None = None, source: str = "user", speaker: str | None = None
+    episode_id: str,
+    *,
+    at: datetime | None = None,
+    source: str = "user",
+    speaker: str | None = None,
+    text: str | None = None,
 ) -> Episode:
     """An episode whose text is its id, observed on the first day unless told otherwise."""
     return Episode(
-        text=f"said in {episode_id}",
+        text=text or f"said in {episode_id}",
         observed_at=at or day(0),
         episode_id=episode_id,
         source=source,
