@@ -45,7 +45,7 @@ _REWRITES: Final[tuple[_Rewrite, ...]] = (
     (re.compile(r"\b(half past|quarter past|quarter to) (\d{1,2})\b(?!:)"), _half_hour),
     (re.compile(r"(\d) ?([ap])\.? ?m\b\.?"), r"\1 \2m"),
     (
-        re.compile(rf"\b(?P<part>morning|afternoon|evening|night)(?: at)? (?P<clock>{_CLOCK})(?! ?[ap]m|\d|/)"),
+        re.compile(rf"\b(?P<part>morning|afternoon|evening|night),?(?: at)? (?P<clock>{_CLOCK})(?! ?[ap]m|\d|/)"),
         _half_of_day,
     ),
     (re.compile(rf"\b(?P<clock>{_CLOCK}) (?:in|at) (?P<part>morning|afternoon|evening|night)\b"), _half_of_day),

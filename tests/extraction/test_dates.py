@@ -252,6 +252,7 @@ def test_what_is_wider_than_a_day_or_only_a_time_is_no_day(phrase: str) -> None:
         ("quarter to five in the afternoon", time(16, 45)),
         ("quarter past 9 in the morning", time(9, 15)),
         ("morning 10:30", time(10, 30)),
+        ("evening, 4:30", time(16, 30)),
         ("6 o'clock in the evening", time(18)),
         ("12:15 in the afternoon", time(12, 15)),
         ("tomorrow at 5 pm", time(17)),
