@@ -96,7 +96,7 @@ class Writer:
         row = status.candidate
         self._settle(row, "confirm", by)
         state = self._state(row.key)
-        decision = self._record(by_hand(state, row.assertion()), row, by=by)
+        decision = self._record(by_hand(state, row.assertion()), row)
         self._becomes(row.key, confirm(state, row.assertion()))
         self._flush()
         return decision_of(row, decision)
@@ -218,9 +218,7 @@ class Writer:
         self.tx.insert(row)
         return quarantined_of(row, episode.episode_id)
 
-    def _record(
-        self, ruling: Ruling, candidate: CandidateRow, *, by: str | None = None, known_at: datetime | None = None
-    ) -> DecisionRow:
+    def _record(self, ruling: Ruling, candidate: CandidateRow, *, known_at: datetime | None = None) -> DecisionRow:
         row = DecisionRow(
             decision_id=self.tx.next_id(),
             candidate_id=ruling.id,
@@ -230,10 +228,14 @@ class Writer:
             current_value=ruling.current_value,
             agreed=_agrees(candidate.change, ruling, candidate.value),
             policy_version=POLICY_VERSION,
-            by=by,
+            by=self._confirmed_by(candidate) if ruling.reason is Reason.CONFIRMED else None,
         )
         self.tx.insert(row)
         return row
+
+    def _confirmed_by(self, row: CandidateRow) -> str | None:
+        settled = self.tx.settlements(row.key)
+        return next((s.by for s in settled if s.candidate_id == row.candidate_id and s.kind == "confirm"), None)
 
     def _row(self, candidate_id: int) -> CandidateRow:
         status = self.tx.candidate(candidate_id)

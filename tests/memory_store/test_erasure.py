@@ -47,10 +47,12 @@ SECRETS = {
 }
 
 
-def whisper(book: Notebook, name: str = "secret-episode-id", subject: str = "zsófia_übermann") -> None:
+def whisper(
+    book: Notebook, name: str = "secret-episode-id", subject: str = "zsófia_übermann", long: str = SECRETS["long"]
+) -> None:
     """An episode with something secret in every place that takes text."""
     said = Episode(
-        text="\n".join((SECRETS["text"], SECRETS["long"], SECRETS["quotes"])),
+        text="\n".join((SECRETS["text"], long, SECRETS["quotes"])),
         observed_at=day(0),
         episode_id=name,
         speaker=SECRETS["speaker"],
@@ -108,7 +110,8 @@ class TestBytes:
     def test_nor_when_rows_had_moved_between_pages(self, sqlite_book: Notebook, tmp_path: Path) -> None:
         chance = random.Random(7)
         for number in range(60):
-            whisper(sqlite_book, f"secret-episode-id-{number}", f"zsófia_übermann_{number % 3}")
+            long = SECRETS["long"][: chance.randrange(3000)]
+            whisper(sqlite_book, f"secret-episode-id-{number}", f"zsófia_übermann_{number % 3}", long)
             said = episode(f"public {number}", text="x" * chance.randrange(1, 3000))
             sqlite_book.commit(said, Claim(value="v" * chance.randrange(1, 900), since=day(chance.randrange(50))))
             if number % 7 == 3:
@@ -345,6 +348,17 @@ class TestPastBeliefs:
         forget(book.ledger, "t", subject="Zsófia Übermann")
 
         assert book.records(belief=Belief(ever=True)) == []
+
+    def test_who_confirmed_what_remains_is_still_known(self, book: Notebook) -> None:
+        book.tell("Lisbon", since=1)
+        book.tell("Paris", since=1)
+        book.ledger.confirm("t", book.holds()[0].candidate.candidate_id, by="ana")
+        book.tell("Rome", since=2)
+        paris = book.records()[0].fact.assertion_id
+        forget(book.ledger, "t", episode_id="e3")
+        decisions = book.ledger.store.read("t", lambda view: view.decisions(paris))
+
+        assert [(row.reason, row.by) for row in decisions] == [("equal_time", None), ("confirmed", "ana")]
 
 
 def test_an_abandoned_scan_of_the_cells_does_not_stop_a_write(sqlite_book: Notebook) -> None:
