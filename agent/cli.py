@@ -76,9 +76,7 @@ def _sgam(context: typer.Context) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; its exit code."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+    _prepare_streams()
     try:
         code = app(args=arguments, prog_name="sgam", standalone_mode=False)
         sys.stdout.flush()
@@ -90,6 +88,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if code == INTERRUPTED:
         return _failed(KeyboardInterrupt())
     return code if isinstance(code, int) else OK
+
+
+def _prepare_streams() -> None:
+    """Make output possible where a stream is closed or knows few letters."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - lives as long as we do
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _failed(error: BaseException) -> int:

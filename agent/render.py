@@ -34,7 +34,9 @@ def show(*lines: object) -> None:
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
     """A plain table; cells are made printable."""
-    made = Table(*columns, box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    made = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for column in columns:
+        made.add_column(column, overflow="fold")
     for row in rows:
         made.add_row(*(Text("" if cell is None else printable(cell)) for cell in row))
     return made

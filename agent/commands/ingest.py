@@ -131,6 +131,8 @@ def _report(tally: Tally, seconds: float, *, finished: bool, as_json: bool) -> N
     if as_json:
         answer(_summary(tally, seconds, finished=finished))
         return
+    if not tally.episodes:  # it ended before the first one, and the error says why
+        return
     from .. import render
 
     fresh = tally.episodes.total() - tally.done_before

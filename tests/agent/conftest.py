@@ -90,3 +90,19 @@ def mira(sgam: Sgam, home: Path, known_store: Path) -> Sgam:
     """Commands on a copy of the store in which something is known about mira."""
     shutil.copy(known_store, home / "memory.db")
     return sgam
+
+
+def update(quote: str, attribute: str, value: object, **more: object) -> dict[str, object]:
+    """One update as a model returns it, with its fields in order."""
+    fields = {
+        "evidence": quote,
+        "subject": "mira",
+        "attribute": attribute,
+        "item": None,
+        "current_value": None,
+        "change": "new",
+        "value": value,
+        "when": None,
+        "until": None,
+    }
+    return {**fields, **more}
