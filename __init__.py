@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .agent.async_memory import AsyncMemory
     from .agent.memory import Memory
     from .extraction.backends.local import LocalBackend
     from .extraction.backends.scripted import ScriptedBackend
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from .memory_store.store import open_store
 
 __all__ = [
+    "AsyncMemory",
     "Attribute",
     "Candidate",
     "Episode",
@@ -36,6 +38,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "AsyncMemory": "sgam.agent.async_memory",
     "Attribute": "sgam.memory_store.schema",
     "Candidate": "sgam.memory_store.model",
     "Episode": "sgam.memory_store.model",

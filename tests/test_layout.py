@@ -27,6 +27,7 @@ MAY_IMPORT = {
 LOCAL_MODEL = ("extraction/backends/local", "evals/benchmarks")
 OWNERS = {
     "accelerate": LOCAL_MODEL,
+    "dateparser": ("extraction/dates.py", "evals/benchmarks/dates.py"),
     "gguf": LOCAL_MODEL,
     "numpy": LOCAL_MODEL,
     "safetensors": LOCAL_MODEL,
@@ -37,11 +38,13 @@ OWNERS = {
     "openai": ("extraction/backends/openai",),
     "psycopg": ("memory_store/postgres",),
     "rich": ("agent",),
+    "text_to_num": ("extraction/numbers.py",),
     "typer": ("agent",),
 }
 ANYWHERE = {"pydantic", "tenacity"}
 
 EXPORTS = [
+    "AsyncMemory",
     "Attribute",
     "Candidate",
     "Episode",
