@@ -151,7 +151,7 @@ class Ledgers(RuleBasedStateMachine):
         self.usual = writer.NEARBY
 
     def teardown(self) -> None:
-        writer.NEARBY = self.usual
+        vars(writer).update(NEARBY=self.usual)
         self.file.close()
         self.folder.cleanup()
 
@@ -159,7 +159,7 @@ class Ledgers(RuleBasedStateMachine):
         """The same call to both ledgers must come out the same, whatever it is."""
         outcomes = []
         for ledger, nearby in zip(self.ledgers, self.NEARBY, strict=True):
-            writer.NEARBY = nearby
+            vars(writer).update(NEARBY=nearby)
             try:
                 outcomes.append(call(ledger))
             except SgamError as error:
