@@ -254,7 +254,7 @@ class Candidate:
 
     `value` is canonical text, None for a revocation.  `valid_from` may be as late as `valid_from_end` (exclusive), the
     end of the day, month or year that was named; None when it is exact.  `source` is the kind of source whose words
-    count.  `time_rule` names how `valid_from` was found.
+    count.  `time_rule` names how `valid_from` was found.  Times are kept in UTC; a naive one raises InvalidInput.
     """
 
     key: Key
@@ -270,6 +270,12 @@ class Candidate:
     time_rule: str = "default"
     from_memory: bool = False
     confidence: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("valid_from", "valid_from_end", "valid_until"):
+            when: datetime | None = getattr(self, name)
+            if when is not None:
+                object.__setattr__(self, name, utc(when, name))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
