@@ -21,7 +21,7 @@ import json
 import re
 import types
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -31,7 +31,7 @@ from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from .errors import SchemaError, UnknownAttribute
-from .values import Scalar, TypeName, ValueType
+from .values import Scalar, TypeName, ValueType, fold
 
 T = TypeVar("T")
 Many = Literal["set", "map"]
@@ -213,7 +213,10 @@ class MemorySchema:
         self.name = name
         self.version = version
         self.sources = tuple(sources)
-        self.types: Mapping[str, TypeDefinition] = {kind.name: kind for kind in map(_definition, types)}
+        definitions = [_definition(kind) for kind in types]
+        self.types: Mapping[str, TypeDefinition] = {kind.name: kind for kind in definitions}
+        _check_names([kind.name for kind in definitions], "types")
+        _check_names(self.sources, "sources")
         _check(self)
 
     def __repr__(self) -> str:
@@ -307,6 +310,12 @@ def _definition(kind: type[MemoryType] | TypeDefinition) -> TypeDefinition:
     return TypeDefinition(name=kind.memory_type, description=description, attributes=dict(kind.attributes))
 
 
+def _check_names(names: Sequence[str], where: str) -> None:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise SchemaError(f"{where}: {twice[0]} is declared twice")
+
+
 def _check(schema: MemorySchema) -> None:
     if not re.fullmatch(r"[\w.-]{1,100}", schema.name):
         raise SchemaError(f"name: expected letters, digits, _, . and -, got {schema.name!r}")
@@ -328,8 +337,8 @@ def _check_attribute(attr: Attribute[Any], sources: tuple[str, ...]) -> None:
         raise SchemaError(f"{attr}: an attribute's name is made of letters, digits and _")
     if attr.type.name == "enum" and not attr.type.values:
         raise SchemaError(f"{attr}: an enum needs values")
-    if attr.type.name == "enum" and len(set(attr.type.values)) < len(attr.type.values):
-        raise SchemaError(f"{attr}: the values of an enum must differ")
+    if attr.type.name == "enum" and len(set(map(fold, attr.type.values))) < len(attr.type.values):
+        raise SchemaError(f"{attr}: the values of an enum must differ, and in more than case or white space")
     if attr.type.name != "enum" and attr.type.values:
         raise SchemaError(f"{attr}: only an enum has values")
     if attr.rules.promote_after < 1:
