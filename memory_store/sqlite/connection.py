@@ -81,8 +81,8 @@ def connect(path: Path, synchronous: Synchronous) -> sqlite3.Connection:
 
 def _recognise(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse what is not ours before anything is changed."""
-    (application,) = connection.execute("pragma application_id").fetchone()
     (tables,) = connection.execute("select count(*) from sqlite_master").fetchone()
+    (application,) = connection.execute("pragma application_id").fetchone()  # after: another process may make both
     if application != APPLICATION_ID and (application or tables):
         raise NotAStore(f"{path}: this database belongs to another program")
     (version,) = connection.execute("pragma user_version").fetchone()

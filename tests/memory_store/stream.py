@@ -1,0 +1,73 @@
+"""A stream of episodes that is the same in every process, for tests that kill one or run several.
+
+As a program, `python stream.py FILE FROM TO SEED KEYS WHO` commits a part of it and prints a line for each.  Without
+arguments it reads them from its input, a line each, once everything is loaded.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from sgam.memory_store.ledger import Ledger
+from sgam.memory_store.model import Candidate, Episode, Evidence, Key, Outcome, Quarantined, QuarantineReason
+from sgam.memory_store.schema import MemorySchema
+from sgam.memory_store.sqlite import SqliteStore
+from sgam.memory_store.values import encode
+
+STREAM_SCHEMA = MemorySchema.from_json(
+    {
+        "name": "stream",
+        "version": 1,
+        "types": {
+            "person": {
+                "attributes": {
+                    "home": {"type": "text", "on_equal_time": "last_recorded"},
+                    "work": {"type": "text"},
+                    "habit": {"type": "text", "promote_after": 2},
+                }
+            }
+        },
+    }
+)
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def stream(first: int, last: int, *, seed: int = 0, keys: int = 3, who: str = "e") -> Iterator[tuple[Episode, Outcome]]:
+    """The episodes `first` to `last` (exclusive), each with zero to three candidates and sometimes a quarantine row."""
+    for number in range(first, last):
+        chance = random.Random(f"{seed} {number} {who}")
+        said = Episode(
+            text=f"{who} says number {number}", observed_at=BEGIN + timedelta(hours=number), episode_id=f"{who}{number}"
+        )
+        lost = Quarantined(reason=QuarantineReason.MALFORMED, message="no JSON", raw="{")
+        made = tuple(_candidate(chance, said, keys) for _ in range(chance.randrange(1, 4)))
+        yield said, Outcome(candidates=made, quarantined=(lost,) * chance.randrange(2))
+
+
+def _candidate(chance: random.Random, said: Episode, keys: int) -> Candidate:
+    since = BEGIN + timedelta(hours=chance.randrange(500))
+    lasts = chance.choice([None, None, chance.randrange(1, 90)])
+    value = chance.choice(["Porto", "Lisbon", "Faro", "Braga", None])
+    return Candidate(
+        key=Key("person", f"p{chance.randrange(keys)}", chance.choice(["home", "home", "work", "habit"])),
+        value=None if value is None else encode(value),
+        valid_from=since,
+        source="user",
+        evidence=(Evidence(episode_id=said.episode_id, start=0, end=4, quote=said.text[:4]),),
+        valid_until=None if lasts is None else since + timedelta(hours=lasts),
+    )
+
+
+def main(file: str, first: str, last: str, seed: str, keys: str, who: str) -> None:
+    ledger = Ledger(SqliteStore(Path(file)), STREAM_SCHEMA)
+    for said, outcome in stream(int(first), int(last), seed=int(seed), keys=int(keys), who=who):
+        receipt = ledger.commit("t", said, outcome)
+        print(said.episode_id, receipt.known_at and receipt.known_at.isoformat(), flush=True)
+
+
+if __name__ == "__main__":
+    main(*(sys.argv[1:] or sys.stdin.read().splitlines()))
