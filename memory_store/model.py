@@ -76,6 +76,7 @@ class QuarantineReason(enum.StrEnum):
     TOO_LONG = "too_long"
     EMPTY_INTERVAL = "empty_interval"
     UNRESOLVED_TIME = "unresolved_time"
+    DUPLICATE = "duplicate"
 
 
 class Key(NamedTuple):

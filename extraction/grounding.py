@@ -1,0 +1,135 @@
+"""Where the words of a model stand in an episode: exact spans, in code points.
+
+For every span that `find` returns, `text[span.start:span.end] == span.quote`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+_MARKS: Final = 30
+"""Marks on one character that are folded together, as in the Stream-Safe Text Format (UAX #15)."""
+_QUOTES: Final = str.maketrans(
+    dict.fromkeys("\u2018\u2019\u201a\u201b", "'") | dict.fromkeys("\u201c\u201d\u201e\u201f", '"')
+)
+_AFFIRMS: Final = re.compile(
+    r"\b(?:yes|yeah|yep|yup|sure|ok|okay|exactly|indeed|agreed|absolutely|definitely|certainly|of course"
+    r"|(?:that|this)(?:'s| is| was)? (?:right|correct|fine|good|great|perfect|true|it|works)|correct"
+    r"|(?:sounds|looks) (?:good|great|fine|right|perfect)|works for me|go ahead|please do|do (?:it|that)|i confirm"
+    r"|(?:that|this|the (?:first|second|third|last|latter|former|other)) one|i(?:'ll| will) take)\b",
+    re.IGNORECASE,
+)
+_DENIES: Final = re.compile(r"\b(?:no|not|nope|never|neither|wrong|instead|cannot|\w+n't)\b|\?", re.IGNORECASE)
+_SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Span:
+    """One occurrence of a quote.
+
+    `quote` is what stands in the text, which for a `folded` match differs from what was looked for.  `occurrences`
+    counts all of them, without overlaps.
+    """
+
+    start: int
+    end: int
+    quote: str
+    match: Literal["exact", "folded"] = "exact"
+    occurrences: int = 1
+
+
+def find(quote: str, text: str, near: Span | None = None) -> Span | None:
+    """The occurrence of `quote` in `text` that is nearest to `near` (the first without it), or None.
+
+    Only where the quote does not stand in the text exactly is it looked for again without regard to case, white space,
+    typographic quotation marks and normal form.  Takes time linear in the length of the text.
+    """
+    if not quote.strip():
+        return None
+    match: Literal["exact", "folded"] = "exact"
+    found = list(_exact(quote, text))
+    if not found:
+        match, found = "folded", list(_folded(quote, text))
+    if not found:
+        return None
+    start, end = found[0] if near is None else min(found, key=lambda span: _gap(span, near))
+    return Span(start=start, end=end, quote=text[start:end], match=match, occurrences=len(found))
+
+
+def _gap(span: tuple[int, int], near: Span) -> int:
+    return max(span[0] - near.end, near.start - span[1], 0)
+
+
+def _exact(quote: str, text: str) -> Iterator[tuple[int, int]]:
+    start = text.find(quote)
+    while start >= 0:
+        yield start, start + len(quote)
+        start = text.find(quote, start + len(quote))
+
+
+def _folded(quote: str, text: str) -> Iterator[tuple[int, int]]:
+    """Spans of whole characters, marks included, that fold to what the quote folds to."""
+    wanted, plain = _Folded(quote).text.strip(), _Folded(text)
+    for start, end in _exact(wanted, plain.text) if wanted else ():
+        span = plain.starts[start], plain.ends[end - 1]
+        if _Folded(text[span[0] : span[1]]).text == wanted:
+            yield span
+
+
+class _Folded:
+    """A folded text, and for each of its characters the span of the original that it comes from.
+
+    NFD stands for NFC: two texts share the one exactly when they share the other, and it can be taken piece by piece.
+    """
+
+    def __init__(self, text: str) -> None:
+        pieces: list[str] = []
+        self.starts: list[int] = []
+        self.ends: list[int] = []
+        for start, end in _clusters(text):
+            for char in _fold(text[start:end]):
+                if char == " " and pieces and pieces[-1] == " ":
+                    self.ends[-1] = end
+                    continue
+                pieces.append(char)
+                self.starts.append(start)
+                self.ends.append(end)
+        self.text = "".join(pieces)
+
+
+def _clusters(text: str) -> Iterator[tuple[int, int]]:
+    """Each character with the marks that combine with it."""
+    start = 0
+    for at in range(1, len(text) + 1):
+        if at == len(text) or not unicodedata.combining(text[at]) or at - start > _MARKS:
+            yield start, at
+            start = at
+
+
+def _fold(cluster: str) -> str:
+    folded = unicodedata.normalize("NFD", unicodedata.normalize("NFD", cluster).casefold())
+    return "".join(" " if char.isspace() else char for char in folded.translate(_QUOTES))
+
+
+def affirms(text: str) -> bool:
+    """Whether some sentence of `text` agrees with what was said before ("Yes, that one.").
+
+    The rule is a list of English phrases: a sentence affirms when it holds one of them, no negation and no question
+    mark.  What it misses ends in quarantine; it never lets a denial pass for consent.
+    """
+    return any(_affirmative(sentence.group()) for sentence in _SENTENCE.finditer(text))
+
+
+def affirms_at(text: str, span: Span) -> bool:
+    """Whether every sentence of `text` that `span` touches affirms."""
+    touched = [s.group() for s in _SENTENCE.finditer(text) if s.start() < span.end and s.end() > span.start]
+    return bool(touched) and all(map(_affirmative, touched))
+
+
+def _affirmative(sentence: str) -> bool:
+    plain = sentence.replace("\u2019", "'")
+    return bool(_AFFIRMS.search(plain)) and not _DENIES.search(plain)
