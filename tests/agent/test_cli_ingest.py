@@ -17,7 +17,10 @@ TURNS: list[tuple[str, list[dict[str, object]]]] = [
         "Keep it concise, I live in Oslo.",
         [update("concise", "answer_style", "concise"), update("Oslo", "home_city", "Oslo")],
     ),
-    ("The deadline moved to 2026-06-30.", [update("2026-06-30", "passport_deadline", "2026-06-30")]),
+    (
+        "The deadline moved to 2026-06-30.",
+        [update("2026-06-30", "passport_deadline", "2026-06-30", current_value="2026-07-15", change="update")],
+    ),
     ("My IBAN is XX12.", [update("XX12", "iban", "XX12")]),
     ("Nothing new.", []),
 ]
@@ -70,17 +73,13 @@ class TestReport:
         ]
 
     def test_many_decisions_are_counted_by_attribute(self, ingest: Ingest, home: Path) -> None:
-        turns = [(f"Deadline 2026-07-{day:02}.", f"2026-07-{day:02}") for day in range(1, 29)] * 2
-        write(home / "chat.jsonl", *(episode(1, text, episode_id=f"n{n}") for n, (text, _) in enumerate(turns)))
-        write(
-            home / "script.jsonl",
-            *({"source": text, "answer": {"updates": [update(day, "passport_deadline", day)]}} for text, day in turns),
-        )
+        foods = [f"food{number}" for number in range(45)]
+        write(home / "chat.jsonl", *(episode(1, f"I cannot eat {food}.", episode_id=food) for food in foods))
+        write(home / "script.jsonl", *({"updates": [update(food, "allergies", food)]} for food in foods))
         lines = ingest().out.splitlines()
 
         assert lines[0].split() == ["attribute", "new", "supersede", "no_change", "hold", "reject", "quarantined"]
-        assert lines[2].split()[0] == "passport_deadline"
-        assert sum(map(int, lines[2].split()[1:])) == 56
+        assert lines[2].split() == ["allergies", "45", "0", "0", "0", "0", "0"]
 
     def test_its_json_has_stable_keys(self, ingest: Ingest) -> None:
         summary = ingest("--json").json
@@ -246,7 +245,7 @@ class TestFailures:
         self, ingest: Ingest, home: Path, sgam: Sgam
     ) -> None:
         write(home / "chat.jsonl", episode(1, "I live in Oslo."))
-        write(home / "script.jsonl", "this is not JSON")
+        write(home / "script.jsonl", "this is not JSON", "nor is this")
         ran = ingest()
         write(home / "script.jsonl", {"updates": [update("Oslo", "home_city", "Oslo")]})
         retried = sgam("retry", "e1", "--model", "scripted:script.jsonl", "--json")

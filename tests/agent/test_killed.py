@@ -33,7 +33,11 @@ def conversation(home: Path) -> None:
         text = f"Deadline {deadline}, and I live in {city} now."
         when = f"2026-06-{number:02}T09:00:00Z"
         episodes.append({"episode_id": f"e{number}", "observed_at": when, "text": text, "speaker": "mira"})
-        made = [update(deadline, "passport_deadline", deadline), update(city, "home_city", city)]
+        before = (f"2027-01-{number - 1:02}", f"City{number - 1}")
+        made = [
+            update(value, name, value, **({} if number == 1 else {"current_value": old, "change": "update"}))
+            for name, value, old in zip(("passport_deadline", "home_city"), (deadline, city), before, strict=True)
+        ]
         answers.append({"source": text, "answer": {"updates": made}})
     for name, entries in (("chat.jsonl", episodes), ("script.jsonl", answers)):
         (home / name).write_text("".join(json.dumps(entry) + "\n" for entry in entries), encoding="utf-8")
