@@ -290,7 +290,8 @@ class Writer:
 
     def _flush(self) -> None:
         for key, draft in self.keys.items():
-            self._beliefs().write(key, draft.found, draft.state, self.tx.known_at, draft.window)
+            if draft.found != draft.state:  # a write that changes nothing draws no known time
+                self._beliefs().write(key, draft.found, draft.state, self.tx.known_at, draft.window)
         self.keys.clear()
 
 
