@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -20,11 +21,12 @@ from ..memory_store.model import (
 )
 from ..memory_store.schema import Attribute, MemorySchema
 from ..memory_store.values import fold
-from ..prompts import Described, Prompt, instructions, prompt_hash, render
+from ..prompts import Described, Known, Prompt, Turn, ask, render
 from .answer import Answer, Item, parse
 from .backends.base import Backend, Budget, Completion, Message, Request, Usage
 from .items import candidate_from_item
 from .response import Offer, Stored, response_schema
+from .shots import shots
 
 REVISION: Final = 1
 """Goes up whenever the same answer of a model would become something else."""
@@ -80,10 +82,11 @@ class Extractor:
     @property
     def version(self) -> str:
         """Identity of model, schema, prompt and settings: extractors of one version make the same of an episode."""
-        prompt = instructions([_described(attr, str(attr)) for attr in self.schema.attributes()])
+        prompt = _prompt([(str(attr), attr) for attr in self.schema.attributes()], "")
         settings = [self.max_updates, self.context_turns, self.new_subjects, self.budget.tokens]
-        recipe = prompt_hash(json.dumps([REVISION, prompt, self.schema.to_json(), *settings]))
-        return f"{self.backend.name} {self.schema.name}@{self.schema.version} {recipe}"
+        recipe = json.dumps([REVISION, prompt.hash, self.schema.to_json(), *settings])
+        digest = hashlib.sha256(recipe.encode()).hexdigest()[:16]
+        return f"{self.backend.name} {self.schema.name}@{self.schema.version} {digest}"
 
     def extract(self, task: ExtractionTask) -> Outcome:
         """What the model makes of an episode.  Raises BackendError when it is no use to try again."""
@@ -109,13 +112,13 @@ class Extractor:
         offer = self._offer(task)
         if not offer.attributes:
             return None
-        prompt = render(
-            [_described(attr, offer.name(attr)) for attr in offer.attributes],
-            message=_turn(offer.episode),
+        question = ask(
+            _turn(offer.episode),
             context=[_turn(turn) for turn in offer.context],
             known=[_known(offer, attr, *row) for attr in offer.attributes for row in offer.on_record(attr)],
         )
-        messages = (Message(role="system", content=prompt.system), Message(role="user", content=prompt.user))
+        prompt = _prompt([(offer.name(attr), attr) for attr in offer.attributes], question)
+        messages = tuple(Message(role=part.role, content=part.content) for part in prompt.parts)
         schema = response_schema(offer)
         request = Request(messages=messages, schema=schema, source=offer.episode.text, budget=self.budget)
         return _Question(offer=offer, prompt=prompt, request=request)
@@ -235,16 +238,19 @@ def _in_play(stored: dict[Key, Stored], attributes: Iterable[Attribute[Any]], te
     return chosen
 
 
-def _described(attr: Attribute[Any], name: str) -> Described:
-    kind = ", ".join(map(json.dumps, attr.type.values)) or attr.type.name
+def _prompt(attributes: Sequence[tuple[str, Attribute[Any]]], question: str) -> Prompt:
+    return render([_described(*named) for named in attributes], shots(attributes), question)
+
+
+def _described(name: str, attr: Attribute[Any]) -> Described:
+    kind = " | ".join(attr.type.values) or attr.type.name
     many = {"set": "several, ", "map": "several, by item, "}.get(attr.many or "", "")
     return Described(name=name, kind=many + kind, description=attr.description)
 
 
-def _turn(episode: Episode) -> dict[str, Any]:
-    return {"speaker": episode.speaker or episode.source, "text": episode.text}
+def _turn(episode: Episode) -> Turn:
+    return Turn(subject_id(episode.speaker or episode.source), episode.text)
 
 
-def _known(offer: Offer, attr: Attribute[Any], key: Key, stored: Stored) -> dict[str, Any]:
-    item = {"item": stored.item} if attr.many else {}
-    return {"subject": key.subject, "attribute": offer.name(attr), **item, "value": stored.json}
+def _known(offer: Offer, attr: Attribute[Any], key: Key, stored: Stored) -> Known:
+    return Known(key.subject, offer.name(attr), stored.json, stored.item if attr.many else None)

@@ -45,6 +45,7 @@ class Span:
 def find(quote: str, text: str, near: Span | None = None) -> Span | None:
     """The occurrence of `quote` in `text` that is nearest to `near` (the first without it), or None.
 
+    An occurrence that begins and ends with whole words goes before one that cuts a word ("no" in "now").
     Only where the quote does not stand in the text exactly is it looked for again without regard to case, white space,
     typographic quotation marks and normal form.  Takes time linear in the length of the text.
     """
@@ -56,8 +57,25 @@ def find(quote: str, text: str, near: Span | None = None) -> Span | None:
         match, found = "folded", list(_folded(quote, text))
     if not found:
         return None
-    start, end = found[0] if near is None else min(found, key=lambda span: _gap(span, near))
+    whole = [span for span in found if not _cuts(text, *span)] or found
+    start, end = whole[0] if near is None else min(whole, key=lambda span: _gap(span, near))
     return Span(start=start, end=end, quote=text[start:end], match=match, occurrences=len(found))
+
+
+def cuts_word(text: str, span: Span) -> bool:
+    """Whether the span begins or ends inside a word or a number.
+
+    Only scripts with upper and lower case are told apart into words; in others no span cuts one.
+    """
+    return _cuts(text, span.start, span.end)
+
+
+def _cuts(text: str, start: int, end: int) -> bool:
+    return any(0 < at < len(text) and _joined(text[at - 1], text[at]) for at in (start, end))
+
+
+def _joined(a: str, b: str) -> bool:
+    return (a.isdigit() and b.isdigit()) or (a.lower() != a.upper() and b.lower() != b.upper())
 
 
 def _gap(span: tuple[int, int], near: Span) -> int:

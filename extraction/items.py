@@ -30,7 +30,7 @@ Fields = dict[str, Any]
 def candidate_from_item(item: Item, offer: Offer) -> Candidate | Quarantined:
     """Type and ground one item of an answer.
 
-    * The evidence stands in the episode.  A quoted value, item, `when` or `until` does, too, or it stands in a turn
+    * The evidence stands in the episode, in whole words.  A quoted value, item, `when` or `until` does, too, or it stands in a turn
       before that the words of the evidence affirm: words of a tool or a document then count as theirs, others as the
       speaker's.
     * The item says what the offer admits: the value on record as `current_value`, a change that fits it, a value that
@@ -90,6 +90,8 @@ def _own_words(quote: object, episode: Episode, attr: Attribute[Any]) -> Span:
         raise Refused(QuarantineReason.UNGROUNDED, f"evidence: the episode does not say {quote!r}")
     if span.match != "exact" and attr.rules.verbatim:
         raise Refused(QuarantineReason.UNGROUNDED, f"evidence: the episode says {span.quote!r}, not {quote!r}")
+    if grounding.cuts_word(episode.text, span):
+        raise Refused(QuarantineReason.UNGROUNDED, f"evidence: {quote!r} cuts a word")
     return span
 
 
@@ -239,15 +241,15 @@ class _Desk:
             raise Refused(QuarantineReason.WRONG_TYPE, f"{role}: expected a quote, got {raw!r}")
         found = self.look(raw, role)
         if found is None:
-            raise Refused(QuarantineReason.UNGROUNDED, f"{role}: the episode does not say {raw!r}")
+            raise Refused(QuarantineReason.UNGROUNDED, f"{role}: the episode does not say {raw!r} in whole words")
         return found
 
     def look(self, words: str, role: Role) -> _Quote | None:
-        """Where words are said exactly: as near to the evidence as can be, else in the latest turn that it affirms."""
+        """Where whole words are said exactly: as near to the evidence as can be, else in the latest turn that it affirms."""
         episode = self.offer.episode
         for home in (episode, *self._affirmed()):
             span = grounding.find(words.strip(), home.text, self.evidence if home is episode else None)
-            if span is not None and span.match == "exact":
+            if span is not None and span.match == "exact" and not grounding.cuts_word(home.text, span):
                 return _Quote(span, home, role)
         return None
 

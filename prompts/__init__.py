@@ -1,26 +1,24 @@
 """Prompt templates and their renderer.
 
-A prompt has a constant part, which comes first so that its cache can be shared, and a part with the data of one call.
-Data stand as JSON on lines of their own: since JSON has no line breaks inside a text, no text can forge a heading or
-the end of a section.  A prompt names no date: phrases about time are quoted and are resolved in code.
+The constant part of a prompt, instructions and worked examples, comes first, so that its cache can be shared by all
+calls about the same attributes.  Then come the data of one call.  All text in them stands as a JSON string, which has
+no line breaks: nothing that was said can forge a line of its own.  A prompt names no date, and time is never looked up:
+phrases about time are quoted and are resolved in code.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from string import Template
-from typing import Any
-
-Data = Mapping[str, Any]
+from typing import Any, Literal, NamedTuple
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Described:
+class Described(NamedTuple):
     """An attribute as a model sees it; `kind` says what its values are."""
 
     name: str
@@ -28,42 +26,71 @@ class Described:
     description: str
 
 
+class Turn(NamedTuple):
+    """Something that was said, and the id of who said it."""
+
+    speaker: str
+    text: str
+
+
+class Known(NamedTuple):
+    """A value on record, in its JSON form, and the item of an attribute that holds many."""
+
+    subject: str
+    attribute: str
+    value: Any
+    item: str | None = None
+
+
+class Part(NamedTuple):
+    """One message of a chat."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Prompt:
-    """The instructions, the same for each call about the same attributes, and the data of one call."""
+    """A rendered prompt: the constant parts, and the question of one call."""
 
-    system: str
-    user: str
+    constant: tuple[Part, ...]
+    question: Part
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """All parts in order."""
+        return (*self.constant, self.question)
 
     @property
     def hash(self) -> str:
-        """Identity of the instructions."""
-        return prompt_hash(self.system)
+        """SHA-256 of the constant parts, the first 16 hexadecimal digits."""
+        return hashlib.sha256(json.dumps(self.constant).encode()).hexdigest()[:16]
 
 
-def prompt_hash(text: str) -> str:
-    """SHA-256 of a prompt, the first 16 hexadecimal digits."""
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+def render(attributes: Sequence[Described], examples: Sequence[tuple[str, str]], question: str) -> Prompt:
+    """The prompt about `attributes`; `examples` are pairs of a question and its answer."""
+    system = _template("extract.md").substitute(attributes="\n".join(map(_describe, attributes)))
+    shots = [part for asked, answer in examples for part in (Part("user", asked), Part("assistant", answer))]
+    return Prompt(constant=(Part("system", system.strip()), *shots), question=Part("user", question))
 
 
-def render(attributes: Sequence[Described], *, message: Data, context: Sequence[Data], known: Sequence[Data]) -> Prompt:
-    """The prompt for one message, after the turns before it (`context`) and the values on record (`known`)."""
-    sections = [("On record:", known), ("Earlier messages:", context), ("Last message:", [message])]
-    lines = [line for heading, rows in sections if rows for line in (heading, *map(_line, rows))]
-    return Prompt(system=instructions(attributes), user="\n".join(lines))
-
-
-def instructions(attributes: Sequence[Described]) -> str:
-    """The constant part of the prompt."""
-    return _template("extract.md").substitute(attributes="\n".join(map(_describe, attributes))).strip()
+def ask(message: Turn, *, context: Sequence[Turn] = (), known: Sequence[Known] = ()) -> str:
+    """The question about one message, after what is on record and the turns before it."""
+    earlier = [f"Earlier, {turn.speaker} said: {_quoted(turn.text)}" for turn in context]
+    return "\n".join([*map(_record, known), *earlier, f"{message.speaker} says: {_quoted(message.text)}"])
 
 
 def _describe(attribute: Described) -> str:
     return " ".join(f"- {attribute.name} ({attribute.kind}): {attribute.description}".split())
 
 
-def _line(row: Data) -> str:
-    return json.dumps(row, ensure_ascii=False)
+def _record(known: Known) -> str:
+    item = "" if known.item is None else f"[{_quoted(known.item)}]"
+    return f"On record: {known.subject} {known.attribute}{item} = {_quoted(known.value)}"
+
+
+def _quoted(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 @cache
