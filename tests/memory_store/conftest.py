@@ -9,6 +9,7 @@ import pytest
 from sgam.memory_store.store import open_store
 
 from .ledgers import Notebook, notebook
+from .writers import Nursery, running_nursery
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -26,3 +27,10 @@ def sqlite_book(tmp_path: Path) -> Iterator[Notebook]:
     made = notebook(open_store(f"sqlite:///{tmp_path / 'ledger.db'}"))
     yield made
     made.ledger.store.close()
+
+
+@pytest.fixture(scope="session")
+def nursery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nursery]:
+    """Starts other processes that write."""
+    with running_nursery(tmp_path_factory.mktemp("writers")) as made:
+        yield made

@@ -1,16 +1,22 @@
 """A stream of episodes that is the same in every process, for tests that kill one or run several.
 
-As a program, `python stream.py FILE FROM TO SEED KEYS WHO` commits a part of it and prints a line for each.  Without
-arguments it reads them from its input, a line each, once everything is loaded.
+As a program it forks a writer for each line of its input, a JSON list: the file for what the writer prints, then the
+arguments of `write`.  It answers with the writer's process id.
 """
 
 from __future__ import annotations
 
+import contextlib
+import json
+import os
 import random
+import signal
 import sys
+import traceback
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from sgam.memory_store.ledger import Ledger
 from sgam.memory_store.model import Candidate, Episode, Evidence, Key, Outcome, Quarantined, QuarantineReason
@@ -36,10 +42,10 @@ STREAM_SCHEMA = MemorySchema.from_json(
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def stream(first: int, last: int, *, seed: int = 0, keys: int = 3, who: str = "e") -> Iterator[tuple[Episode, Outcome]]:
+def stream(first: int, last: int, *, keys: int = 3, who: str = "e") -> Iterator[tuple[Episode, Outcome]]:
     """The episodes `first` to `last` (exclusive), each with zero to three candidates and sometimes a quarantine row."""
     for number in range(first, last):
-        chance = random.Random(f"{seed} {number} {who}")
+        chance = random.Random(f"{number} {who}")
         said = Episode(
             text=f"{who} says number {number}", observed_at=BEGIN + timedelta(hours=number), episode_id=f"{who}{number}"
         )
@@ -62,12 +68,35 @@ def _candidate(chance: random.Random, said: Episode, keys: int) -> Candidate:
     )
 
 
-def main(file: str, first: str, last: str, seed: str, keys: str, who: str) -> None:
+def write(file: str, first: int, last: int, keys: int, who: str) -> None:
+    """Commit a part of the stream to a database file and print a line for each episode, then `done`."""
     ledger = Ledger(SqliteStore(Path(file)), STREAM_SCHEMA)
-    for said, outcome in stream(int(first), int(last), seed=int(seed), keys=int(keys), who=who):
+    for said, outcome in stream(first, last, keys=keys, who=who):
         receipt = ledger.commit("t", said, outcome)
         print(said.episode_id, receipt.known_at and receipt.known_at.isoformat(), flush=True)
+    print("done", flush=True)
+
+
+def nursery() -> None:
+    """See the module; a forked writer has everything loaded, which takes a fresh one half a second."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    for line in sys.stdin:
+        output, *arguments = json.loads(line)
+        child = os.fork()
+        if child == 0:
+            _be_writer(Path(output), arguments)
+        print(child, flush=True)
+
+
+def _be_writer(output: Path, arguments: list[Any]) -> None:
+    with output.open("w", encoding="utf-8") as stream_of_lines, contextlib.redirect_stdout(stream_of_lines):
+        try:
+            write(*arguments)
+        except Exception:  # noqa: BLE001 - whatever it is, the test shows it
+            traceback.print_exc(file=stream_of_lines)
+        stream_of_lines.flush()
+        os._exit(0)
 
 
 if __name__ == "__main__":
-    main(*(sys.argv[1:] or sys.stdin.read().splitlines()))
+    nursery()

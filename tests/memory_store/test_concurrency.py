@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -20,25 +18,19 @@ from sgam.memory_store.store import Belief, FactFilter, View, open_store
 from sgam.memory_store.timeline import timeline
 from sgam.memory_store.writer import key_state
 
-from . import stream as program
 from .ledgers import Claim, Notebook, day, episode
 from .stream import STREAM_SCHEMA, stream
+from .writers import Nursery, Writer
 
 PROCESSES = 8
 EACH = 10
 
 
-def run_all(commands: list[list[str]]) -> list[list[str]]:
-    """The lines that each process printed; all run at the same time."""
-    started = [
-        subprocess.Popen(
-            [sys.executable, str(program.__file__), *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
-        for command in commands
-    ]
-    ended = [(process.communicate(timeout=120), process.returncode) for process in started]
-    assert [(code, error) for (_, error), code in ended] == [(0, "")] * len(commands)
-    return [out.splitlines() for (out, _), _ in ended]
+def printed(writers: list[Writer]) -> list[list[str]]:
+    """The lines that each process printed; all run at the same time, and all must reach their end."""
+    lines = [writer.wait() for writer in writers]
+    assert [written[-1:] for written in lines] == [["done"]] * len(writers), lines
+    return [written[:-1] for written in lines]
 
 
 @pytest.fixture
@@ -68,8 +60,9 @@ def whole(view: View) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("keys", [1, 5], ids=["one key", "several keys"])
-def test_nothing_is_lost_and_nothing_overlaps(path: Path, keys: int) -> None:
-    lines = run_all([[str(path), "0", str(EACH), "0", str(keys), f"writer{who}-"] for who in range(PROCESSES)])
+def test_nothing_is_lost_and_nothing_overlaps(nursery: Nursery, path: Path, keys: int) -> None:
+    writers = [nursery.writer(path, 0, EACH, keys=keys, who=f"writer{who}-") for who in range(PROCESSES)]
+    lines = printed(writers)
     ledger = Ledger(SqliteStore(path), STREAM_SCHEMA)
     found = ledger.store.read("t", whole)
     ledger.store.close()
@@ -89,15 +82,17 @@ def test_nothing_is_lost_and_nothing_overlaps(path: Path, keys: int) -> None:
         ]
 
 
-def test_each_writer_sees_its_own_times_grow(path: Path) -> None:
-    lines = run_all([[str(path), "0", "5", "0", "1", f"writer{who}-"] for who in range(2)])
+def test_each_writer_sees_its_own_times_grow(nursery: Nursery, path: Path) -> None:
+    lines = printed([nursery.writer(path, 0, 5, keys=1, who=f"writer{who}-") for who in range(2)])
     times = [[line.split()[1] for line in written] for written in lines]
 
     assert times == [sorted(written) for written in times]
 
 
-def test_the_same_episodes_from_all_are_decided_once_and_all_get_the_same_receipt(path: Path, ledger: Ledger) -> None:
-    lines = run_all([[str(path), "0", "10", "0", "2", "same-"] for _ in range(PROCESSES)])
+def test_the_same_episodes_from_all_are_decided_once_and_all_get_the_same_receipt(
+    nursery: Nursery, path: Path, ledger: Ledger
+) -> None:
+    lines = printed([nursery.writer(path, 0, 10, keys=2, who="same-") for _ in range(PROCESSES)])
     found = ledger.store.read("t", whole)
 
     assert lines == [lines[0]] * PROCESSES
@@ -105,8 +100,11 @@ def test_the_same_episodes_from_all_are_decided_once_and_all_get_the_same_receip
     assert len(found["candidates"]) == sum(len(outcome.candidates) for _, outcome in stream(0, 10, keys=2, who="same-"))
 
 
-def test_all_may_open_a_new_file_at_once(path: Path) -> None:
-    assert run_all([[str(path), "0", "0", "0", "1", "none"] for _ in range(PROCESSES)]) == [[]] * PROCESSES
+def test_all_may_open_a_new_file_at_once(nursery: Nursery, path: Path) -> None:
+    for number in range(5):
+        writers = [nursery.writer(path.with_name(f"{number}.db"), 0, 0) for _ in range(PROCESSES)]
+
+        assert printed(writers) == [[]] * PROCESSES
 
 
 def test_a_file_that_another_process_makes_meanwhile_is_ours(path: Path) -> None:

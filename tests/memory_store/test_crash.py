@@ -6,8 +6,6 @@ import contextlib
 import random
 import shutil
 import sqlite3
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,25 +18,12 @@ from sgam.memory_store.store import Belief, FactFilter, View
 from sgam.memory_store.timeline import timeline
 from sgam.memory_store.writer import key_state
 
-from . import stream as program
 from .stream import STREAM_SCHEMA, stream
+from .writers import Nursery, Writer
 
 KILLS = 50
 PER_FILE = 10
 """Kills before a file is finished and a new one begun."""
-
-
-def spare() -> subprocess.Popen[str]:
-    """A writer that has loaded what it needs and waits to be told what to write."""
-    command = [sys.executable, str(program.__file__)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-
-def start(process: subprocess.Popen[str], path: Path, first: int, last: int) -> None:
-    assert process.stdin is not None
-    process.stdin.write(f"{path}\n{first}\n{last}\n0\n3\ne\n")
-    process.stdin.close()
-    process.stdin = None
 
 
 @contextlib.contextmanager
@@ -107,24 +92,21 @@ def beliefs(path: Path) -> list[Any]:
     ]
 
 
-def kill(process: subprocess.Popen[str], path: Path, first: int, pause: float) -> int:
-    """Let a writer commit a little, then kill it; how many episodes it had acknowledged before."""
-    start(process, path, first, first + 10_000)
-    assert process.stdout is not None
-    acknowledged = int(bool(process.stdout.readline()))
+def kill(writer: Writer, pause: float, *, early: bool) -> int:
+    """Kill a writer, unless `early` after it committed a little; how many episodes it had acknowledged before."""
+    writer.wait_for_lines(0 if early else 1)
     time.sleep(pause)
-    process.kill()
-    rest = process.communicate()[0]
-    assert process.returncode == -9, "the stream ended before the kill"
-    return acknowledged + rest.count("\n")
+    lines = writer.kill()
+    assert "done" not in lines, "the stream ended before the kill"
+    return len(lines)
 
 
-def test_after_each_of_fifty_kills_the_store_is_before_or_after_an_episode(tmp_path: Path) -> None:
+def test_after_each_of_fifty_kills_the_store_is_before_or_after_an_episode(nursery: Nursery, tmp_path: Path) -> None:
     chance = random.Random(11)
-    done, path, writers = 0, tmp_path / "0.db", [spare(), spare()]
+    done, path = 0, tmp_path / "0.db"
     for number in range(KILLS):
-        writers.append(spare())
-        acknowledged = kill(writers.pop(0), path, done, chance.random() * 0.05)
+        early = number % PER_FILE in {0, 1, 5}  # so early that there may be no file, or no table, yet
+        acknowledged = kill(nursery.writer(path, done, done + 10_000), chance.random() * 0.05, early=early)
         there = whole_episodes(path, done + acknowledged + 2)
 
         assert there in {done + acknowledged, done + acknowledged + 1}
@@ -136,9 +118,6 @@ def test_after_each_of_fifty_kills_the_store_is_before_or_after_an_episode(tmp_p
             assert beliefs(path) == beliefs(tmp_path / "uninterrupted.db")
             (tmp_path / "uninterrupted.db").unlink()
             done, path = 0, tmp_path / f"{number}.db"
-    for process in writers:
-        process.kill()
-        process.communicate()
 
 
 def finish(path: Path, total: int) -> None:
@@ -148,14 +127,10 @@ def finish(path: Path, total: int) -> None:
             ledger.commit("t", said, outcome)
 
 
-def test_a_log_that_was_left_behind_is_read(tmp_path: Path) -> None:
-    process = spare()
-    start(process, tmp_path / "ledger.db", 0, 10_000)
-    assert process.stdout is not None
-    for _ in range(5):
-        process.stdout.readline()
-    process.kill()
-    process.communicate()
+def test_a_log_that_was_left_behind_is_read(nursery: Nursery, tmp_path: Path) -> None:
+    writer = nursery.writer(tmp_path / "ledger.db", 0, 10_000)
+    writer.wait_for_lines(5)
+    writer.kill()
 
     assert (tmp_path / "ledger.db-wal").stat().st_size > 0
     assert whole_episodes(tmp_path / "ledger.db", 2_000) >= 5
