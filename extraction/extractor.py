@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
-from ..memory_store.errors import BackendError, UnknownAttribute
+from ..memory_store.errors import BackendError, InvalidInput, UnknownAttribute
 from ..memory_store.model import (
     Candidate,
     Episode,
@@ -52,6 +52,16 @@ class _Question:
     offer: Offer
     prompt: Prompt
     request: Request
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Read:
+    """An answer with what it cost, and what unusable answers before it have left."""
+
+    answer: Answer
+    usage: Usage
+    lost: Sequence[Quarantined]
+    error: str | None = None
 
 
 class Extractor:
@@ -166,32 +176,37 @@ class Extractor:
         return [reply for request in requests for reply in self._ask([request])]
 
     def _outcome(self, question: _Question, reply: Completion | BackendError, version: str) -> Outcome:
-        usage, lost, answer, error = Usage(), list[Quarantined](), Answer(entries=(), status="failed"), None
-        for attempt in range(1, self.budget.attempts + 1):
-            if isinstance(reply, BackendError):
-                error = str(reply)
-                break
-            usage += reply.usage
-            answer = parse(reply.text, reply.finish, max_updates=self.max_updates)
-            left = self.budget.seconds - usage.seconds
-            if answer.status != "failed" or reply.finish != "complete" or attempt == self.budget.attempts or left <= 0:
-                break
-            lost += [entry for entry in answer.entries if isinstance(entry, Quarantined)]
-            answer = replace(answer, entries=())
-            again = replace(question.request, budget=replace(self.budget, seconds=left))
-            reply = self._ask([again])[0]
-        candidates, refused = _sorted_out(answer, question.offer)
+        read = self._read(question.request, reply)
+        candidates, refused = _sorted_out(read.answer, question.offer)
         return Outcome(
             candidates=tuple(candidates),
-            quarantined=(*lost, *refused),
+            quarantined=(*read.lost, *refused),
             extractor=version,
             prompt_hash=question.prompt.hash,
-            status=answer.status,
-            error=error or _ERRORS[answer.status],
-            usage=asdict(usage),
+            status=read.answer.status,
+            error=read.error or _ERRORS[read.answer.status],
+            usage=asdict(read.usage),
         )
 
+    def _read(self, request: Request, reply: Completion | BackendError) -> _Read:
+        """Take the reply apart; while it is unusable and the budget lasts, ask again.
 
+        A cut answer is not asked for again: under the same budget it would be cut again.
+        """
+        usage, lost = Usage(), list[Quarantined]()
+        for attempt in range(1, self.budget.attempts + 1):
+            if isinstance(reply, BackendError):
+                return _Read(answer=_NOTHING, usage=usage, lost=lost, error=str(reply))
+            usage, answer = usage + reply.usage, parse(reply.text, reply.finish, max_updates=self.max_updates)
+            left = self.budget.seconds - usage.seconds
+            if answer.status != "failed" or reply.finish != "complete" or attempt == self.budget.attempts or left <= 0:
+                return _Read(answer=answer, usage=usage, lost=lost)
+            lost += [entry for entry in answer.entries if isinstance(entry, Quarantined)]
+            reply = self._ask([replace(request, budget=replace(self.budget, seconds=left))])[0]
+        raise InvalidInput("budget: an answer needs at least one attempt")
+
+
+_NOTHING: Final = Answer(entries=(), status="failed")
 _ERRORS: Final = {
     "complete": None,
     "partial": "the answer breaks off; what stands before is kept",
@@ -209,8 +224,7 @@ def _sorted_out(answer: Answer, offer: Offer) -> tuple[list[Candidate], list[Qua
             refused.append(made)
         elif any(_is_same(made, other) for other in candidates):
             message = "an update before says the same"
-            raw = entry.raw
-            refused.append(Quarantined(reason=QuarantineReason.DUPLICATE, message=message, raw=raw))
+            refused.append(Quarantined(reason=QuarantineReason.DUPLICATE, message=message, raw=entry.raw))
         else:
             candidates.append(made)
     return candidates, refused

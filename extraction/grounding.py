@@ -63,9 +63,9 @@ def find(quote: str, text: str, near: Span | None = None) -> Span | None:
 
 
 def cuts_word(text: str, span: Span) -> bool:
-    """Whether the span begins or ends inside a word or a number.
+    """Whether the span begins or ends inside a word, a number or a character with its marks.
 
-    Only scripts with upper and lower case are told apart into words; in others no span cuts one.
+    Words are known only in scripts with upper and lower case; in others no span cuts one.
     """
     return _cuts(text, span.start, span.end)
 
@@ -75,6 +75,8 @@ def _cuts(text: str, start: int, end: int) -> bool:
 
 
 def _joined(a: str, b: str) -> bool:
+    if unicodedata.combining(b):
+        return True
     return (a.isdigit() and b.isdigit()) or (a.lower() != a.upper() and b.lower() != b.upper())
 
 

@@ -30,9 +30,9 @@ Fields = dict[str, Any]
 def candidate_from_item(item: Item, offer: Offer) -> Candidate | Quarantined:
     """Type and ground one item of an answer.
 
-    * The evidence stands in the episode, in whole words.  A quoted value, item, `when` or `until` does, too, or it stands in a turn
+    * The evidence stands in the episode.  A quoted value, item, `when` or `until` does, too, or it stands in a turn
       before that the words of the evidence affirm: words of a tool or a document then count as theirs, others as the
-      speaker's.
+      speaker's.  No quote cuts a word.
     * The item says what the offer admits: the value on record as `current_value`, a change that fits it, a value that
       fits the change.  For an attribute that holds many, an entry on record may be told as a new one.
     * `valid_from` is the resolved `when`.  Without one (`default`), with one that cannot be resolved (`unresolved`) or
@@ -245,7 +245,7 @@ class _Desk:
         return found
 
     def look(self, words: str, role: Role) -> _Quote | None:
-        """Where whole words are said exactly: as near to the evidence as can be, else in the latest turn that it affirms."""
+        """Where whole words are said exactly: next to the evidence, else in the latest turn that it affirms."""
         episode = self.offer.episode
         for home in (episode, *self._affirmed()):
             span = grounding.find(words.strip(), home.text, self.evidence if home is episode else None)
