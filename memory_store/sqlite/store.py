@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from typing import Final, TypeVar
@@ -126,7 +127,17 @@ class SqliteStore:
             if file.exists():
                 total += file.stat().st_size
                 found |= _search(file, list(wanted))
+        if found:
+            found -= self._by_chance(found)
         return Residue(found=tuple(wanted[needle] for needle in sorted(found)), scanned_bytes=total)
+
+    def _by_chance(self, needles: set[bytes]) -> set[bytes]:
+        """Those that also stand in a copy made anew of the rows that are there: across two values that meet."""
+        with translated(self.path), closing(sqlite3.connect(":memory:")) as copy:
+            self._connection().backup(copy)
+            copy.execute("vacuum")
+            content = copy.serialize()
+        return {needle for needle in needles if needle in content}
 
     def close(self) -> None:
         """Close every connection."""

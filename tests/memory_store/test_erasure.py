@@ -145,6 +145,20 @@ class TestBytes:
 
         assert receipt.removed["episodes"] == 1
 
+    def test_a_text_that_another_and_the_time_beside_it_make_up_is_no_residue(self, sqlite_book: Notebook) -> None:
+        sqlite_book.commit(episode("short", text="I live at number 37"), Claim(value="Porto"))
+        sqlite_book.commit(episode("long", text="I live at number 372"), Claim(value="Faro", since=day(2)))
+        receipt = forget(sqlite_book.ledger, "t", episode_id="long")  # the other is stored as ...number 372026-01-01...
+
+        assert receipt.removed["episodes"] == 1
+
+    def test_a_text_that_is_left_in_a_file_beside_is_residue(self, sqlite_book: Notebook, tmp_path: Path) -> None:
+        whisper(sqlite_book)
+        (tmp_path / "ledger.db-journal").write_bytes(b'was "Quetzaltenango" before')
+
+        with pytest.raises(ErasureIncomplete, match="still stand in the store's bytes"):
+            forget(sqlite_book.ledger, "t", everything=True)
+
 
 class TestOpenReaders:
     @pytest.fixture(autouse=True)
