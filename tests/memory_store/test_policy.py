@@ -451,6 +451,19 @@ class TestSettledHistories:
 
         assert replay(history)[0] == NOTHING
 
+    def test_a_dismissed_candidate_stands_in_nobody_s_way(self) -> None:
+        judged = terms()
+        first, second, third = said(1, "a", 1), said(2, "b", 1), said(3, "c", 1)
+        history = [
+            event("candidate", first, judged, 1),
+            event("candidate", second, judged, 2),
+            event("candidate", third, judged, 3),
+            event("dismiss", second, judged, 4),
+            event("retract", first, judged, 5),
+        ]
+
+        assert shape(replay(history)[0]) == [(day(1), None, "c")]
+
     def test_a_held_candidate_is_decided_again_when_its_rival_is_retracted(self) -> None:
         judged = terms()
         first, second = said(1, "a", 1), said(2, "b", 1)
