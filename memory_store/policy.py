@@ -281,6 +281,8 @@ def _happen(state: KeyState, event: Event) -> tuple[KeyState, list[Ruling]]:
 
 def promotions(state: KeyState, ruling: Ruling) -> list[Ruling]:
     """The rulings on the waiting candidates that a ruling promotes, given the state before it."""
+    if not ruling.promoted:
+        return []
     before = timeline(state.live)
     promoted = [w.assertion for w in state.waiting if w.assertion.id in ruling.promoted]
     return [_promotion(at(before, assertion.valid_from), assertion, Reason.PROMOTED) for assertion in promoted]
