@@ -328,6 +328,17 @@ class TestReading:
 
         assert book.current(known_at=day(known)) == (None if known < 0 else "Porto")
 
+    @pytest.mark.parametrize("where", [FactFilter(), FactFilter(subject="mira")], ids=["all", "of a subject"])
+    def test_a_belief_that_ended_before_is_not_seen_then(self, book: Notebook, where: FactFilter) -> None:
+        book.tell("Porto", since=1)
+        book.ledger.retract("t", episode_id="e1")
+        book.tell("Faro", since=1)
+        marked = book.known()
+        book.tell("Braga", since=2)
+        then = book.records(where, Belief(valid_at=day(9), known_at=marked))
+
+        assert [record.fact.value for record in then] == ['"Faro"']
+
     def test_a_filter_restricts_by_each_of_its_parts(self, book: Notebook) -> None:
         book.tell("Porto", subject="mira")
         book.tell("Faro", subject="noor")

@@ -102,7 +102,7 @@ def everything(view: View, marks: Iterable[datetime]) -> dict[str, Any]:
     candidates = [row for entry in episodes for row in view.candidates_of_episode(entry.episode_no)]
     return {
         "facts": [view.facts(FactFilter(), belief) for belief in (*beliefs, Belief(ever=True))],
-        "of a subject": [view.facts(FactFilter(subject=name), beliefs[-1]) for name in SUBJECTS],
+        "of a subject": [view.facts(FactFilter(subject=name), belief) for name in SUBJECTS for belief in beliefs],
         "now": [
             view.facts(
                 FactFilter(memory_type="person", subject=name, attribute=attribute, item=""), Belief(valid_at=when)
@@ -216,6 +216,8 @@ class Ledgers(RuleBasedStateMachine):
         numbered = [(made.candidate_id, claim) for made, claim in zip(receipt.decisions, claims, strict=True)]
         life.told[said.episode_id] = Told(said, numbered, extractor)
         life.steps.append(("commit", life.told[said.episode_id]))
+        if len(life.steps) % 4 == 3:
+            life.marks.append(receipt.known_at)
 
     @rule(entry=episodes, claims=CLAIMS, extractor=st.sampled_from(["large", "larger"]))
     def extract_anew(self, entry: tuple[str, str], claims: list[Claim], extractor: str) -> None:
