@@ -95,8 +95,8 @@ class Ledger:
         """Decide the candidates of an episode and commit everything that follows, together or not at all.
 
         The same outcome again returns the first receipt.  A caller's candidates are final; an extractor's are replaced
-        by those of another extractor, or with `anew` by its own next attempt.  Raises EpisodeConflict, EpisodeDecided
-        or EpisodeForgotten.
+        by those of another extractor, or with `anew` by its own next attempt.  Raises EpisodeConflict, EpisodeDecided,
+        EpisodeForgotten, SchemaError (a source that is not listed) or UnknownAttribute.
         """
 
         def work(tx: Transaction) -> Receipt:

@@ -148,6 +148,7 @@ class Writer:
         self.keys[key] = self.keys[key]._replace(state=state)
 
     def _decide(self, episode: EpisodeRow, candidate: Candidate, *, whole: bool) -> Decision:
+        self.schema.rank(candidate.source)  # raises SchemaError for one that the schema does not list
         row = self._candidate_row(episode, candidate)
         self.tx.insert(row)
         self._insert_evidence(row, episode, candidate)

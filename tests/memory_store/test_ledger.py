@@ -148,6 +148,12 @@ class TestOneTransaction:
         assert book.records() == []
         assert book.ledger.store.read("t", lambda view: view.episodes()) == []
 
+    def test_so_does_one_from_a_source_that_the_schema_does_not_list(self, book: Notebook) -> None:
+        with pytest.raises(SchemaError, match="source 'gossip'"):
+            book.commit(episode("e1"), Claim(value="Porto"), Claim(value="Faro", source="gossip"))
+
+        assert book.records() == []
+
     def test_evidence_in_an_unknown_episode_undoes_it(self, book: Notebook) -> None:
         with pytest.raises(UnknownRecord, match="evidence lies in episode 'nowhere'"):
             book.commit(episode("e1"), Claim(value="Porto"), Claim(value="Faro", also_in="nowhere"))
