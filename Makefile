@@ -20,7 +20,12 @@ help: ## list the targets
 demo: $(DEMO_READY) ## install, then turn the example conversation into facts with the local model
 	mkdir -p .work && rm -f .work/demo.db*
 	$(BIN)/sgam ingest examples/conversation.jsonl --schema examples/schema.json --db $(DEMO_DB) --model local
-	$(BIN)/sgam facts --db $(DEMO_DB)
+	@echo; echo "What is true now:"
+	$(BIN)/sgam current mira passport_deadline --db $(DEMO_DB)
+	@echo; echo "What was true on June 2:"
+	$(BIN)/sgam at mira passport_deadline --valid-at 2026-06-02T12:00:00Z --db $(DEMO_DB)
+	@echo; echo "Who said it, and what was decided:"
+	$(BIN)/sgam explain mira passport_deadline --db $(DEMO_DB)
 
 test: $(TEST_READY) ## install with everything, then run all tests but those of `make wheel`
 	$(BIN)/pytest -m "not wheel"

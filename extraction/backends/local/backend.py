@@ -27,10 +27,11 @@ class LocalBackend:
     Guaranteed for every answer whose `finish` is `complete`: it is JSON and an instance of the request's schema, its
     properties stand in the declared order, and each quote is a non-empty substring of the request's source.  Decoding
     is greedy: the same request gives the same answer, whatever was asked before, on the same machine with the same
-    number of threads.  `seed` therefore changes nothing yet.
+    number of threads.
 
-    The model is loaded by the first call.  `threads` sets torch's number of CPU threads for the whole process.
-    One backend may be used from several threads; they take turns.
+    The model is loaded by the first call.  `threads` sets torch's number of CPU threads for the whole process; by
+    default one core is left to the rest of the machine, since a small model that must share its cores loses more than
+    it gains from the last one.  One backend may be used from several threads; they take turns.
     """
 
     def __init__(
@@ -39,14 +40,12 @@ class LocalBackend:
         *,
         device: str = "cpu",
         dtype: str | torch.dtype | None = None,
-        seed: int = 0,
         threads: int | None = None,
         reuse_prefix: bool = True,
     ) -> None:
         self._model = model
         self._device = device
         self._dtype = dtype
-        self._seed = seed
         self._threads = threads
         self._reuse_prefix = reuse_prefix
         self._engine: Engine | None = None
@@ -96,7 +95,6 @@ class LocalBackend:
 
             from .engine import Engine
 
-            if self._threads is not None:
-                torch.set_num_threads(self._threads)
+            torch.set_num_threads(self._threads or max(torch.get_num_threads() - 1, 1))
             model, tokenizer = load(self._source, device=self._device, dtype=self._dtype)
             return Engine(model, tokenizer, reuse_prefix=self._reuse_prefix)
