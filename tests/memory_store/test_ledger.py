@@ -108,6 +108,12 @@ class TestExtractingAnew:
         assert [decision.value for decision in receipt.decisions] == ['"Faro"']
         assert (book.current(known_at=marked), book.current()) == ("Porto", "Faro")
 
+    def test_the_same_again_then_gives_the_receipt_of_the_last_one(self, book: Notebook) -> None:
+        book.commit(episode("e1"), Claim(value="Porto"), extractor="small", quarantined=(LOST,))
+        last = book.commit(episode("e1"), Claim(value="Faro"), extractor="large")
+
+        assert book.commit(episode("e1"), extractor="large") == last
+
     def test_the_change_is_one_belief_without_a_gap(self, book: Notebook) -> None:
         book.commit(episode("e1"), Claim(value="Porto"), extractor="small")
         book.commit(episode("e1"), Claim(value="Faro"), extractor="large")
