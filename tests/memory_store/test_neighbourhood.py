@@ -37,7 +37,7 @@ def tales(draw: st.DrawFn) -> list[Assertion]:
     told = [*draw(histories()), *draw(histories())]
     coarse = draw(st.sets(st.integers(0, 15), max_size=2))
     return [
-        replace(entry, precision="day" if number in coarse else "exact", precedence=0)
+        replace(entry, precision="month" if number in coarse else "exact", precedence=0)
         for number, entry in enumerate(told)
     ]
 
