@@ -88,3 +88,11 @@ def test_in_a_file(sqlite_book: Notebook, attribute: str) -> None:
         assert lived(part, tale, attribute, 0) == lived(notebook(InMemoryStore()), tale, attribute, 1_000_000)
 
     law()
+
+
+def test_a_coarse_time_is_compared_with_values_beyond_its_neighbour(book: Notebook) -> None:
+    with near(0):
+        book.tell("Porto", since=1)
+        book.tell("Lisbon", since=3)
+
+        assert book.tell("Porto", since=0, precision="month") == "hold imprecise_order"
