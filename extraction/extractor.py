@@ -21,12 +21,12 @@ from ..memory_store.model import (
 )
 from ..memory_store.schema import Attribute, MemorySchema
 from ..memory_store.values import fold
-from ..prompts import Described, Known, Prompt, Turn, ask, render
+from ..prompts import Described, Known, Prompt, Turn, ask, render, render_compact
 from .answer import Answer, Item, parse
 from .backends.base import Backend, Budget, Completion, Message, Request, Usage
 from .items import candidate_from_item
 from .response import Offer, Stored, response_schema
-from .shots import shots
+from .shots import Named, compact_shots, shots
 
 REVISION: Final = 1
 """Goes up whenever the same answer of a model would become something else."""
@@ -68,8 +68,9 @@ class Extractor:
     """Extracts from episodes under one schema with one model.
 
     `budget` is what one episode may cost, over all attempts; only an answer that cannot be used at all is asked for
-    again.  `max_updates` bounds an answer, `context_turns` are the turns before an episode that are shown.  With
-    `new_subjects` a model may tell of subjects that nobody has mentioned yet, which a small model is no good at.
+    again.  `max_updates` bounds an answer (default: 6, and 1 for a compact model, which would go on repeating itself);
+    `context_turns` are the turns before an episode that are shown, to a compact model none.  With `new_subjects` a
+    model may tell of subjects that nobody has mentioned yet, which a small model is no good at.
     """
 
     def __init__(
@@ -78,21 +79,21 @@ class Extractor:
         backend: Backend,
         *,
         budget: Budget = _BUDGET,
-        max_updates: int = 6,
+        max_updates: int | None = None,
         context_turns: int = 2,
         new_subjects: bool = False,
     ) -> None:
         self.schema = schema
         self.backend = backend
         self.budget = budget
-        self.max_updates = max_updates
+        self.max_updates = max_updates or (1 if backend.compact else 6)
         self.context_turns = context_turns
         self.new_subjects = new_subjects
 
     @property
     def version(self) -> str:
         """Identity of model, schema, prompt and settings: extractors of one version make the same of an episode."""
-        prompt = _prompt([(str(attr), attr) for attr in self.schema.attributes()], "")
+        prompt = self._prompt([(str(attr), attr) for attr in self.schema.attributes()], "", "user")
         settings = [self.max_updates, self.context_turns, self.new_subjects, self.budget.tokens]
         recipe = json.dumps([REVISION, prompt.hash, self.schema.to_json(), *settings])
         digest = hashlib.sha256(recipe.encode()).hexdigest()[:16]
@@ -122,16 +123,29 @@ class Extractor:
         offer = self._offer(task)
         if not offer.attributes:
             return None
-        question = ask(
-            _turn(offer.episode),
-            context=[_turn(turn) for turn in offer.context],
-            known=[_known(offer, attr, *row) for attr in offer.attributes for row in offer.on_record(attr)],
-        )
-        prompt = _prompt([(offer.name(attr), attr) for attr in offer.attributes], question)
+        named = [(offer.name(attr), attr) for attr in offer.attributes]
+        prompt = self._prompt(named, self._ask_about(offer), offer.subjects[0])
         messages = tuple(Message(role=part.role, content=part.content) for part in prompt.parts)
         schema = response_schema(offer)
         request = Request(messages=messages, schema=schema, source=offer.episode.text, budget=self.budget)
         return _Question(offer=offer, prompt=prompt, request=request)
+
+    def _prompt(self, attributes: Sequence[Named], question: str, speaker: str) -> Prompt:
+        if self.backend.compact:
+            return render_compact(compact_shots(attributes, speaker), question)
+        return render([_described(*named) for named in attributes], shots(attributes), question)
+
+    def _parse(self, reply: Completion) -> Answer:
+        return parse(reply.text, reply.finish, max_updates=self.max_updates, may_decline=self.backend.compact)
+
+    def _ask_about(self, offer: Offer) -> str:
+        if self.backend.compact:
+            return offer.episode.text
+        return ask(
+            _turn(offer.episode),
+            context=[_turn(turn) for turn in offer.context],
+            known=[_known(offer, attr, *row) for attr in offer.attributes for row in offer.on_record(attr)],
+        )
 
     def _offer(self, task: ExtractionTask) -> Offer:
         episode, rank = task.episode, self.schema.rank
@@ -148,6 +162,7 @@ class Extractor:
             stored=_in_play(self._stored(task.stored), attributes, " ".join(t.text for t in (*context, episode))),
             max_updates=self.max_updates,
             new_subjects=self.new_subjects,
+            compact=self.backend.compact,
         )
 
     def _stored(self, facts: Iterable[Fact[Any]]) -> dict[Key, Stored]:
@@ -197,7 +212,7 @@ class Extractor:
         for attempt in range(1, self.budget.attempts + 1):
             if isinstance(reply, BackendError):
                 return _Read(answer=_NOTHING, usage=usage, lost=lost, error=str(reply))
-            usage, answer = usage + reply.usage, parse(reply.text, reply.finish, max_updates=self.max_updates)
+            usage, answer = usage + reply.usage, self._parse(reply)
             left = self.budget.seconds - usage.seconds
             if answer.status != "failed" or reply.finish != "complete" or attempt == self.budget.attempts or left <= 0:
                 return _Read(answer=answer, usage=usage, lost=lost)
@@ -250,10 +265,6 @@ def _in_play(stored: dict[Key, Stored], attributes: Iterable[Attribute[Any]], te
             keys = [key for key in keys if key.item in words][:MAX_ITEMS_IN_PLAY]
         chosen.update({key: stored[key] for key in keys})
     return chosen
-
-
-def _prompt(attributes: Sequence[tuple[str, Attribute[Any]]], question: str) -> Prompt:
-    return render([_described(*named) for named in attributes], shots(attributes), question)
 
 
 def _described(name: str, attr: Attribute[Any]) -> Described:

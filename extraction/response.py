@@ -33,6 +33,10 @@ FIELDS: Final = ("evidence", "subject", "attribute", "item", "current_value", "c
 NEW_SUBJECT: Final = "^[a-z][a-z0-9_]{0,63}$"
 """The shape of the id of a subject that was not known before."""
 
+NOTHING: Final = "nothing"
+"""Stands for the attribute where a compact model says that a message is about none of them."""
+DECLINE_FIELDS: Final = ["evidence", "subject", "attribute"]
+
 Json = dict[str, Any]
 _QUOTE: Final[Json] = {"type": "string", "x-substring": True}
 _TEXT: Final[Json] = {"type": "string"}
@@ -69,11 +73,12 @@ class Offer:
     stored: Mapping[Key, Stored] = field(default_factory=dict)
     max_updates: int = 8
     new_subjects: bool = False
+    compact: bool = False
 
     def name(self, attr: Attribute[Any]) -> str:
         """How the attribute is called: by its name where that is unique in the schema, else `type.attribute`."""
         namesakes = sum(other.name == attr.name for other in self.schema.attributes())
-        return attr.name if namesakes == 1 else str(attr)
+        return attr.name if namesakes == 1 and attr.name != NOTHING else str(attr)
 
     def subjects_of(self, attr: Attribute[Any]) -> list[str]:
         """The known subjects that may have the attribute: those of its type or of none yet, and the speaker."""
@@ -95,9 +100,19 @@ class Offer:
 
 
 def response_schema(offer: Offer) -> Json:
-    """The JSON Schema of an answer; the same offer gives the same schema, key by key."""
+    """The JSON Schema of an answer; the same offer gives the same schema, key by key.
+
+    A compact model cannot tell beforehand whether there is anything to say: an empty list and a first item are equally
+    likely to it.  So it always gives one, and may end it at the attribute, after it has looked at its evidence.
+    """
     members = [member for attr in offer.attributes for member in _members(offer, attr)]
-    return _object({"updates": {"type": "array", "items": {"anyOf": members}, "maxItems": offer.max_updates}})
+    bounds = {"maxItems": offer.max_updates}
+    if offer.compact:
+        members.append(
+            _object({"evidence": _QUOTE, "subject": {"const": offer.subjects[0]}, "attribute": {"const": NOTHING}})
+        )
+        bounds = {"minItems": 1, **bounds}
+    return _object({"updates": {"type": "array", "items": {"anyOf": members}, **bounds}})
 
 
 def _members(offer: Offer, attr: Attribute[Any]) -> Iterator[Json]:

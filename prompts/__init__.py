@@ -70,6 +70,15 @@ class Prompt:
 def render(attributes: Sequence[Described], examples: Sequence[tuple[str, str]], question: str) -> Prompt:
     """The prompt about `attributes`; `examples` are pairs of a question and its answer."""
     system = _template("extract.md").substitute(attributes="\n".join(map(_describe, attributes)))
+    return _chat(system, examples, question)
+
+
+def render_compact(examples: Sequence[tuple[str, str]], question: str) -> Prompt:
+    """The prompt for a very small model, which learns from the examples alone."""
+    return _chat(_template("compact.md").template, examples, question)
+
+
+def _chat(system: str, examples: Sequence[tuple[str, str]], question: str) -> Prompt:
     shots = [part for asked, answer in examples for part in (Part("user", asked), Part("assistant", answer))]
     return Prompt(constant=(Part("system", system.strip()), *shots), question=Part("user", question))
 

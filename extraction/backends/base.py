@@ -1,8 +1,8 @@
 """The seam between extraction and whatever model fills the response schema.
 
-A backend is given requests and returns the raw text of each answer with the account of what it cost.  It never sees the
-store, a tenant or a memory schema, and it never repairs what it returned: parsing, grounding and typing happen above it,
-the same way for every backend.
+A backend is given requests and returns the raw text of each answer with the account of what it cost.  It never sees
+the store, a tenant or a memory schema, and it never repairs what it returned: parsing, grounding and typing happen
+above it, the same way for every backend.
 """
 
 from __future__ import annotations
@@ -85,8 +85,15 @@ class Backend(Protocol):
 
     @property
     def name(self) -> str:
-        """Identity of model and settings: two backends of one name answer alike.  It becomes part of the extractor's
-        version, so a change of model extracts anew."""
+        """Identity of model and settings: two backends of one name answer alike.
+
+        It becomes part of the extractor's version, so a change of model extracts anew.
+        """
+        ...
+
+    @property
+    def compact(self) -> bool:
+        """Whether the model is so small that it does better with a few plain examples than with instructions."""
         ...
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:

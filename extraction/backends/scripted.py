@@ -52,6 +52,11 @@ class ScriptedBackend:
         return self._name
 
     @property
+    def compact(self) -> bool:
+        """A script needs no examples."""
+        return False
+
+    @property
     def left(self) -> int:
         """How many answers in order have not been used."""
         return len(self._answers)

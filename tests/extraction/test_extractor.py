@@ -38,6 +38,7 @@ class Mute:
     """Fails each request whose source says so, and with it the batch that it is in."""
 
     name = "mute"
+    compact = False
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:
         if any("fail" in request.source for request in requests):

@@ -51,6 +51,11 @@ class LocalBackend:
         self._engine: Engine | None = None
         self._lock = threading.Lock()
 
+    @property
+    def compact(self) -> bool:
+        """True for the default model."""
+        return self._model in {None, "default"}
+
     @cached_property
     def name(self) -> str:
         """`local:LABEL@HASH`, and the dtype if it is another than float32.
