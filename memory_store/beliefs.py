@@ -7,10 +7,11 @@ neighbourhood is read and compared; `splice` then puts the pieces together with 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from . import policy
 from .model import Key
 from .policy import KeyState, Terms
 from .records import AssertionRow, CandidateRow, FactRow, HoldRow
@@ -32,11 +33,8 @@ class FactBody(NamedTuple):
 
 
 def is_local(row: CandidateRow, terms: Terms) -> bool:
-    """Whether a candidate can be judged, and its effect be written, by its neighbourhood alone.
-
-    A coarse time is compared with far ones, recurrence counts over a whole fact, and so does expiry.
-    """
-    return row.valid_from_end is None and terms.rules.promote_after == 1 and terms.rules.ttl is None
+    """Whether a candidate can be judged and its effect written by its neighbourhood alone; expiry looks further."""
+    return policy.is_local(row.assertion(), terms) and terms.rules.ttl is None
 
 
 def splice(stretches: Sequence[Stretch], window: Window, facts: Sequence[FactRow]) -> list[FactBody]:
@@ -68,10 +66,11 @@ def _body_of(row: FactRow) -> FactBody:
 
 @dataclass(frozen=True, slots=True)
 class BeliefWriter:
-    """Writes the difference between two states of a key at one known time."""
+    """Writes the difference between two states of a key at one known time; serves one transaction."""
 
     tx: Transaction
     terms: TermsOf
+    ttls: dict[int, timedelta | None] = field(default_factory=dict)
 
     def write(
         self, key: Key, before: KeyState, after: KeyState, known_at: datetime, window: Window | None = None
@@ -126,6 +125,11 @@ class BeliefWriter:
         return [_body(stretch, self._expiry(stretch)) for stretch in timeline(state.live)]
 
     def _expiry(self, stretch: Stretch) -> datetime | None:
-        newest = self.tx.candidate(max(stretch.supports))
-        ttl = None if newest is None else self.terms(newest.candidate).rules.ttl
+        ttl = self._ttl(max(stretch.supports))
         return None if ttl is None else stretch.last_observed + ttl
+
+    def _ttl(self, candidate_id: int) -> timedelta | None:
+        if candidate_id not in self.ttls:
+            status = self.tx.candidate(candidate_id)
+            self.ttls[candidate_id] = None if status is None else self.terms(status.candidate).rules.ttl
+        return self.ttls[candidate_id]

@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import Final, Literal
 
 from .model import DecisionKind, Reason
+from .neighbourhood import Neighbourhood
 from .schema import Rules
 from .timeline import Assertion, Stretch, at, timeline
 
@@ -244,39 +245,69 @@ class Step:
     rulings: tuple[Ruling, ...]
 
 
+def is_local(candidate: Assertion, terms: Terms) -> bool:
+    """Whether a candidate can be judged by its neighbourhood alone.
+
+    A coarse time is compared with far ones, and recurrence counts over a whole fact.
+    """
+    return candidate.valid_from_end is None and terms.rules.promote_after == 1
+
+
 def replay(events: Sequence[Event]) -> tuple[KeyState, list[Ruling]]:
     """The state that a key comes to when its history is decided again, and the rulings on the way.
 
     Dismissed and retracted candidates never count; confirmed ones stand.
     """
     gone = frozenset(event.assertion.id for event in events if event.kind in {"dismiss", "retract"})
-    state, rulings = KeyState(), list[Ruling]()
-    for event in events:
-        if event.assertion.id not in gone:
-            state, made = _happen(state, event)
-            rulings += made
-    return state, rulings
+    history = _History()
+    rulings = [ruling for event in events if event.assertion.id not in gone for ruling in history.happen(event)]
+    return history.state, rulings
 
 
 def chronicle(events: Sequence[Event]) -> Iterator[Step]:
     """The states that a key went through, one for each transaction, as `replay` would have them at the time."""
-    state, done = KeyState(), 0
+    history, done = _History(), 0
     for known_at, group in itertools.groupby(events, key=lambda event: event.known_at):
         rulings: list[Ruling] = []
         for event in group:
             done += 1
-            state, made = replay(events[:done]) if event.kind == "retract" else _happen(state, event)
+            if event.kind == "retract":
+                state, made = replay(events[:done])
+                history = _History(state)
+            else:
+                made = history.happen(event)
             rulings += made
-        yield Step(known_at=known_at, state=state, rulings=tuple(rulings))
+        yield Step(known_at=known_at, state=history.state, rulings=tuple(rulings))
 
 
-def _happen(state: KeyState, event: Event) -> tuple[KeyState, list[Ruling]]:
-    if event.kind == "confirm":
-        return confirm(state, event.assertion), [by_hand(state, event.assertion)]
-    if event.kind == "dismiss":
-        return drop(state, frozenset({event.assertion.id})), []
-    ruling = decide(state, event.assertion, event.terms)
-    return enact(state, event.assertion, ruling), [ruling, *promotions(state, ruling)]
+class _History:
+    """The state of a key as events happen to it."""
+
+    def __init__(self, state: KeyState | None = None) -> None:
+        self.state = state or KeyState()
+        self._live = Neighbourhood(self.state.live)
+
+    def happen(self, event: Event) -> list[Ruling]:
+        if event.kind == "candidate":
+            return self._decide(event)
+        made = [by_hand(self.state, event.assertion)] if event.kind == "confirm" else []
+        if event.kind == "confirm":
+            self.state = confirm(self.state, event.assertion)
+        else:
+            self.state = drop(self.state, frozenset({event.assertion.id}))
+        self._live = Neighbourhood(self.state.live)
+        return made
+
+    def _decide(self, event: Event) -> list[Ruling]:
+        local = is_local(event.assertion, event.terms)
+        seen = KeyState(live=self._live.of(event.assertion)) if local else self.state
+        ruling = decide(seen, event.assertion, event.terms)
+        made = [ruling, *promotions(self.state, ruling)]
+        before = len(self.state.live)
+        self.state = enact(self.state, event.assertion, ruling)
+        for added in self.state.live[before:]:
+            self._live.add(added)
+        return made
 
 
 def promotions(state: KeyState, ruling: Ruling) -> list[Ruling]:

@@ -78,6 +78,10 @@ class Writer:
     schema: MemorySchema
     terms: TermsOf
     keys: dict[Key, _Draft] = field(default_factory=dict)
+    beliefs: BeliefWriter = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.beliefs = BeliefWriter(self.tx, self.terms)
 
     def commit(self, episode: EpisodeRow, outcome: Outcome) -> Receipt:
         """Complete an episode: decide its candidates in order.  An earlier outcome of it is taken back."""
@@ -118,14 +122,11 @@ class Writer:
         """Write all that was ever believed about a key anew from its remaining history."""
         before = KeyState()
         for step in chronicle(self._events(key)):
-            self._beliefs().write(key, before, step.state, step.known_at)
+            self.beliefs.write(key, before, step.state, step.known_at)
             for ruling in step.rulings:
                 if self._differs(ruling):
                     self._record(ruling, self._row(ruling.id), known_at=step.known_at)
             before = step.state
-
-    def _beliefs(self) -> BeliefWriter:
-        return BeliefWriter(self.tx, self.terms)
 
     def _state(self, key: Key) -> KeyState:
         """All that is known of a key."""
@@ -292,7 +293,7 @@ class Writer:
     def _flush(self) -> None:
         for key, draft in self.keys.items():
             if draft.found != draft.state:  # a write that changes nothing draws no known time
-                self._beliefs().write(key, draft.found, draft.state, self.tx.known_at, draft.window)
+                self.beliefs.write(key, draft.found, draft.state, self.tx.known_at, draft.window)
         self.keys.clear()
 
 
