@@ -6,9 +6,7 @@ import builtins
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time
-from decimal import Decimal
-from enum import Enum
+from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar, overload
 
@@ -17,7 +15,7 @@ from ..extraction.candidates import candidate_from_proposal
 from ..extraction.extractor import ExtractionTask, Extractor
 from ..memory_store.erasure import forget
 from ..memory_store.errors import BackendUnavailable, InvalidInput, SchemaError, UnknownRecord
-from ..memory_store.ledger import Clock, Ledger, is_decided, utc_now
+from ..memory_store.ledger import MAX_ID, Clock, Ledger, is_decided, utc_now
 from ..memory_store.model import (
     Candidate,
     Decision,
@@ -38,7 +36,7 @@ from ..memory_store.reads import episode_of, explanation_of, fact_of, hold_of, q
 from ..memory_store.records import EpisodeRow, FactRecord
 from ..memory_store.schema import Attribute, MemorySchema
 from ..memory_store.store import Belief, FactFilter, Store, View, open_store
-from ..memory_store.values import check_text, fold
+from ..memory_store.values import Scalar, check_text, fold, to_json
 
 T = TypeVar("T")
 MAX_KNOWN_SUBJECTS: Final = 20
@@ -186,7 +184,10 @@ class Tenant:
         row = self._read(lambda view: view.episode(episode_id))
         if row is None:
             raise UnknownRecord(f"no episode {episode_id!r}")
-        return self._extract(row, self._extractor(), anew=row.status in {"partial", "failed"})
+        extractor, anew = self._extractor(), row.status in {"partial", "failed"}
+        if not anew and is_decided(row, fingerprint_of(extractor.version)):
+            return self._read(lambda view: receipt_of(view, row))
+        return self._extract(row, extractor, anew=anew)
 
     def commit(self, episode: Episode, candidates: Iterable[Proposal]) -> Receipt:
         """The same write path without a model: type, ground, decide and commit a caller's own proposals."""
@@ -215,7 +216,8 @@ class Tenant:
         The event itself becomes the episode, and its text is the evidence.
         """
         attr = self._schema.attribute(attribute)
-        event = {"subject": subject, "attribute": str(attr), "item": item, "value": _jsonable(value)}
+        stated = None if value is None else to_json(_parsed(attr, value))
+        event = {"subject": subject, "attribute": str(attr), "item": item, "value": stated}
         text = json.dumps(event, ensure_ascii=False)
         when = observed_at or self._ledger.clock()
         episode = Episode(text=text, observed_at=when, source=source, speaker=speaker)
@@ -365,7 +367,7 @@ class Tenant:
         """Facts that hold at `valid_at` as believed at `known_at` (each defaults to now), by key."""
         attr = None if attribute is None else self._schema.attribute(attribute)
         where = FactFilter(
-            memory_type=attr.memory_type if attr else memory_type,
+            memory_type=memory_type or (attr.memory_type if attr else None),
             subject=None if subject is None else subject_id(subject),
             attribute=attr.name if attr else None,
         )
@@ -413,7 +415,7 @@ class Tenant:
         """Where a fact comes from.  Raises UnknownRecord."""
 
         def work(view: View) -> Explanation:
-            record = view.fact(fact_id)
+            record = view.fact(fact_id) if fact_id <= MAX_ID else None
             if record is None:
                 raise UnknownRecord(f"no fact {fact_id}", hint="fact ids are shown by `facts` and `history`")
             return explanation_of(view, record, self._typed(record))
@@ -441,7 +443,9 @@ class Tenant:
     def _task(self, view: View, row: EpisodeRow, extractor: Extractor) -> ExtractionTask:
         context = [episode_of(turn) for turn in view.turns_before(row, extractor.context_turns)]
         subjects = _known_subjects(view, row, context)
-        belief = Belief(valid_at=row.observed_at)
+        # An episode is read against what was believed before it was decided, never against what it said itself.
+        before = None if row.known_at is None else row.known_at - timedelta(microseconds=1)
+        belief = Belief(valid_at=row.observed_at, known_at=before)
         records = [found for subject in subjects for found in view.facts(FactFilter(subject=subject), belief)]
         return ExtractionTask(
             episode=episode_of(row),
@@ -466,23 +470,28 @@ class Tenant:
         return [self._typed(record) for record in self._read(lambda view: view.facts(where, belief))]
 
     def _typed(self, record: FactRecord) -> Fact[Any]:
-        return fact_of(record, self._schema.attribute(f"{record.fact.memory_type}.{record.fact.attribute}"))
+        schema = self._ledger.schema_of(record)
+        return fact_of(record, schema.attribute(f"{record.fact.memory_type}.{record.fact.attribute}"))
 
 
 def _item(attr: Attribute[Any], item: str | None) -> str | None:
+    """The item of a key; of a set it is the value, in whatever spelling."""
     if not attr.many:
         return ""
-    return None if item is None else fold(item)
+    if item is None or attr.many == "map":
+        return None if item is None else fold(item)
+    return fold(str(to_json(_parsed(attr, item))))
+
+
+def _parsed(attr: Attribute[Any], value: object) -> Scalar:
+    try:
+        return attr.type.parse(value)
+    except ValueError as error:
+        raise InvalidInput(f"{attr}: {error}") from None
 
 
 def _utc(when: datetime | None, name: str) -> datetime | None:
     return None if when is None else utc(when, name)
-
-
-def _jsonable(value: object) -> object:
-    if isinstance(value, Enum):
-        return value.value
-    return str(value) if isinstance(value, date | time | Decimal) else value
 
 
 def _known_subjects(view: View, row: EpisodeRow, context: Sequence[Episode]) -> list[str]:

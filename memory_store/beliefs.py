@@ -126,7 +126,10 @@ class BeliefWriter:
 
     def _expiry(self, stretch: Stretch) -> datetime | None:
         ttl = self._ttl(max(stretch.supports))
-        return None if ttl is None else stretch.last_observed + ttl
+        try:
+            return None if ttl is None else stretch.last_observed + ttl
+        except OverflowError:
+            return None  # beyond the calendar is never
 
     def _ttl(self, candidate_id: int) -> timedelta | None:
         if candidate_id not in self.ttls:

@@ -13,8 +13,9 @@ from typing import Final
 from .errors import ErasureIncomplete, InvalidInput, UnknownRecord
 from .ledger import Ledger, is_forgotten, tombstone
 from .model import ErasureReceipt, subject_id
-from .records import CandidateRow, EpisodeRow, ErasureRow, TombstoneRow
+from .records import CandidateRow, EpisodeRow, ErasureRow, QuarantineRow, TombstoneRow
 from .store import Store, Transaction
+from .values import fold
 from .writer import Writer
 
 _PIECE: Final = 48
@@ -66,10 +67,20 @@ def _scope(tx: Transaction, subject: str | None, episode_id: str | None) -> _Sco
 def _scope_of_subject(tx: Transaction, subject: str) -> _Scope:
     candidates = tx.candidates_of_subject(subject)
     numbers = {row.episode_no for row in candidates}
+    numbers |= {row.episode_no for row in tx.quarantine() if _is_about(row, subject)}
     numbers |= {span.episode_no for row in candidates for span in tx.evidence(row.candidate_id)}
     numbers |= {row.episode_no for row in tx.episodes_of_speaker(subject)}
     episodes = [row for number in sorted(numbers) if (row := tx.episode_by_no(number)) is not None]
     return _Scope(episodes=tuple(episodes), candidates=tuple(candidates))
+
+
+def _is_about(row: QuarantineRow, subject: str) -> bool:
+    """Whether what could not become a candidate names the subject."""
+    try:
+        raw = json.loads(row.raw)
+        return isinstance(raw, dict) and subject_id(str(raw.get("subject"))) == subject
+    except (ValueError, RecursionError, InvalidInput):
+        return subject in fold(row.raw)
 
 
 def _scope_of_episode(tx: Transaction, episode_id: str) -> _Scope:
@@ -85,10 +96,10 @@ def _words(tx: Transaction, scope: _Scope) -> set[str]:
     """Every string that goes."""
     words: set[str | None] = set()
     for episode in scope.episodes:
-        words |= {episode.text, episode.episode_id, episode.speaker}
+        words |= {episode.text, episode.episode_id, episode.speaker, episode.session_id}
         words |= {row.raw for row in tx.quarantine(episode.episode_no)}
     for candidate in scope.candidates:
-        words |= {candidate.value, candidate.item_text}
+        words |= {candidate.subject, candidate.value, candidate.item_text}
         words |= {span.quote for span in tx.evidence(candidate.candidate_id)}
     return {word for word in words if word}
 

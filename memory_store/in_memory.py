@@ -219,6 +219,8 @@ class _MemoryView:
         spans = self.evidence(row.assertion_id)
         return FactRecord(
             fact=row,
+            schema_name=candidate.schema_name,
+            schema_version=candidate.schema_version,
             item_text=candidate.item_text,
             source=candidate.source,
             episode_id=episode.episode_id if episode else None,

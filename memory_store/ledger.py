@@ -10,7 +10,7 @@ import hashlib
 import hmac
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from .errors import (
     EpisodeConflict,
@@ -25,12 +25,14 @@ from .errors import (
 from .model import Decision, Episode, Outcome, Receipt, subject_id
 from .policy import Terms
 from .reads import receipt_of
-from .records import CandidateRow, EpisodeRow, StatusRow
+from .records import CandidateRow, EpisodeRow, FactRecord, StatusRow
 from .schema import MemorySchema, differences
 from .store import Store, Transaction, View
 from .writer import Writer
 
 R = TypeVar("R")
+MAX_ID: Final = 2**63 - 1
+"""The greatest id that a store can hold."""
 Clock = Callable[[], datetime]
 
 
@@ -61,8 +63,8 @@ class Ledger:
         if changed:
             raise SchemaConflict(f"schema {name} version {version} differs from the stored one: {'; '.join(changed)}")
 
-    def schema_of(self, row: CandidateRow) -> MemorySchema:
-        """The schema that a candidate was written under."""
+    def schema_of(self, row: CandidateRow | FactRecord) -> MemorySchema:
+        """The schema that a candidate, or the source of a fact, was written under."""
         version = (row.schema_name, row.schema_version)
         if version not in self._schemas:
             text = self.store.schema(*version)
@@ -182,24 +184,24 @@ def _episode_row(episode: Episode, tx: Transaction) -> EpisodeRow:
 
 def is_decided(row: EpisodeRow, fingerprint: str) -> bool:
     """Whether this outcome stands already.  Raises EpisodeDecided when a final one stands in its way."""
-    if row.status == "captured":
+    if row.status in {"captured", "failed"}:
         return False
     if row.fingerprint == fingerprint:
-        return row.status != "failed"
+        return True
     if not row.extractor or fingerprint.startswith("candidates:"):
         raise EpisodeDecided(f"episode {row.episode_id!r} was decided before, with other candidates")
     return False
 
 
 def _held(tx: Transaction, hold_id: int) -> StatusRow:
-    status = tx.candidate(hold_id)
+    status = tx.candidate(hold_id) if hold_id <= MAX_ID else None
     if status is None or status.waits is None:
         raise UnknownHold(f"no hold {hold_id} is pending")
     return status
 
 
 def _of_assertion(tx: Transaction, assertion_id: int) -> list[CandidateRow]:
-    status = tx.candidate(assertion_id)
+    status = tx.candidate(assertion_id) if assertion_id <= MAX_ID else None
     if status is None:
         raise UnknownRecord(f"no assertion {assertion_id}")
     return [status.candidate]

@@ -44,8 +44,8 @@ class Reason(enum.StrEnum):
     equal_time (another value holds from the same instant), imprecise_order (a coarse time leaves open which came
     first).  `reject`: source_not_trusted (below `min_source`), from_memory (the text came out of memory itself).
     `no_change`: repeated (the value in force, said again), without_effect (nothing in the timeline changes).
-    `new`: no_value_then.  `supersede`: other_value_then, revoked, end_learned.  Any of these three also: confirmed (by
-    hand) and promoted (enough episodes assert it now).
+    `new`: no_value_then.  `supersede`: other_value_then, revoked, end_learned (a value ends), end_lifted (a bounded
+    value goes on).  Any of these three also: confirmed (by hand) and promoted (enough episodes assert it now).
     """
 
     NEEDS_CONFIRMATION = "needs_confirmation"
@@ -60,6 +60,7 @@ class Reason(enum.StrEnum):
     OTHER_VALUE_THEN = "other_value_then"
     REVOKED = "revoked"
     END_LEARNED = "end_learned"
+    END_LIFTED = "end_lifted"
     CONFIRMED = "confirmed"
     PROMOTED = "promoted"
 

@@ -16,7 +16,7 @@ from typing import Final, Literal
 
 from .model import DecisionKind, Reason
 from .neighbourhood import Neighbourhood
-from .schema import Rules
+from .schema import CONFIRMATION, Rules
 from .timeline import Assertion, Stretch, at, timeline
 
 POLICY_VERSION: Final = 1
@@ -51,8 +51,8 @@ class Terms:
     from_memory: bool = False
 
     def rank(self, source: str) -> int:
-        """Trust in a source; greater is more."""
-        return len(self.sources) - self.sources.index(source)
+        """Trust in a source; greater is more, and a source that the schema does not list has none."""
+        return len(self.sources) - self.sources.index(source) if source in self.sources else 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -128,45 +128,45 @@ class _Court:
             return None, rank if self.terms.rules.on_equal_time == "source_rank" else 0
         winner = max(equals, key=lambda other: other.order)
         if winner.identity == self.candidate.identity:
-            return None, winner.precedence
+            own = rank if self.terms.rules.on_equal_time == "source_rank" else 0
+            return None, max(own, winner.precedence)
         if self.terms.rules.on_equal_time == "last_recorded":
             return None, winner.precedence + 1
-        if self.terms.rules.on_equal_time == "hold" or rank == self._rank_of(winner):
+        best = max(self._rank_of(other) for other in equals if other.identity == winner.identity)
+        if self.terms.rules.on_equal_time == "hold" or rank == best:
             return Reason.EQUAL_TIME, 0
         return None, rank
 
-    def _rank_of(self, winner: Assertion) -> int:
-        confirmed = winner.precedence >= BY_HAND
-        return self.terms.rank(self.terms.sources[0] if confirmed else winner.source)
+    def _rank_of(self, other: Assertion) -> int:
+        return self.terms.rank(CONFIRMATION if other.precedence >= BY_HAND else other.source)
 
     def _no_change(self, precedence: int) -> Reason | None:
-        repeats = self.current is not None and self.current.identity == self.candidate.identity
-        if repeats and self.candidate.valid_until is None:
-            return Reason.REPEATED
         after = timeline([*self.state.live, replace(self.candidate, precedence=precedence)])
-        return Reason.WITHOUT_EFFECT if _shape(after) == _shape(self.before) else None
+        if _shape(after) != _shape(self.before):
+            return None
+        repeats = self.current is not None and self.current.identity == self.candidate.identity
+        return Reason.REPEATED if repeats and self.candidate.valid_until is None else Reason.WITHOUT_EFFECT
 
     def _signals(self) -> tuple[int, ...]:
         """Waiting candidates that assert the same since the value in force began."""
-        since = self.current.start if self.current else None
         return tuple(
             waiting.assertion.id
             for waiting in self.state.waiting
             if waiting.reason is Reason.NEEDS_RECURRENCE
             and waiting.assertion.identity == self.candidate.identity
-            and (since is None or waiting.assertion.valid_from >= since)
+            and (self.current is None or self.current.covers(waiting.assertion.valid_from))
         )
 
     def _free(self, ids: tuple[int, ...]) -> tuple[int, ...]:
-        """Those of the waiting that no other live value contests from the same instant."""
+        """Those of the waiting that no other live value contests from the same instant, where that makes them wait."""
+        if self.terms.rules.on_equal_time != "hold":
+            return ids
         taken = {other.valid_from for other in self.state.live if other.identity != self.candidate.identity}
         contested = {w.assertion.id for w in self.state.waiting if w.assertion.valid_from in taken}
         return tuple(number for number in ids if number not in contested)
 
     def _must_wait(self, signals: tuple[int, ...]) -> Reason | None:
-        if self.candidate.source == self.terms.sources[0]:
-            return None  # the person's own confirmation settles both
-        if self.terms.rules.confirm:
+        if self.terms.rules.confirm and self.candidate.source != CONFIRMATION:
             return Reason.NEEDS_CONFIRMATION
         if self._episodes(signals) < self.terms.rules.promote_after:
             return Reason.NEEDS_RECURRENCE
@@ -198,7 +198,7 @@ class _Court:
         decision = DecisionKind.NEW if self.current is None else DecisionKind.SUPERSEDE
         reason = Reason.NO_VALUE_THEN if self.current is None else Reason.OTHER_VALUE_THEN
         if self.current is not None and self.current.identity == self.candidate.identity:
-            reason = Reason.END_LEARNED
+            reason = Reason.END_LIFTED if self.candidate.valid_until is None else Reason.END_LEARNED
         if self.candidate.identity is None:
             decision, reason = DecisionKind.SUPERSEDE, Reason.REVOKED
         promoted = self._free(signals) if self.terms.rules.promote_after > 1 else ()

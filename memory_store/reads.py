@@ -168,8 +168,8 @@ def explanation_of(view: View, record: FactRecord, fact: Fact[Any]) -> Explanati
         supports=_supports(view, record),
         decisions=tuple(decision_of(candidate, row) for row in view.decisions(candidate.candidate_id)),
         settlements=tuple(f"{row.kind} {row.known_at.isoformat()} by {row.by or 'nobody named'}" for row in settled),
-        extractor=episode.extractor if episode else "",
-        prompt_hash=episode.prompt_hash if episode else None,
+        extractor=candidate.extractor,
+        prompt_hash=candidate.prompt_hash,
         time_rule=candidate.time_rule,
     )
 

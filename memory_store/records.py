@@ -68,6 +68,8 @@ class CandidateRow:
     schema_name: str
     schema_version: int
     known_at: datetime
+    extractor: str = ""
+    prompt_hash: str | None = None
 
     @property
     def key(self) -> Key:
@@ -231,6 +233,8 @@ class FactRecord:
     """A fact with who said it, and the fact that it supersedes in the belief that was read."""
 
     fact: FactRow
+    schema_name: str
+    schema_version: int
     item_text: str | None
     source: str
     episode_id: str | None

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import builtins
 import enum
+import inspect
 import json
 import re
 import types
@@ -39,6 +40,9 @@ OnEqualTime = Literal["hold", "source_rank", "last_recorded"]
 
 SOURCES: Final = ("user_confirmed", "user", "tool", "document", "assistant")
 """Kinds of source, the most trusted first."""
+CONFIRMATION: Final = "user_confirmed"
+"""The kind of source that settles what an attribute wants confirmed."""
+MAX_VERSION: Final = 1_000_000_000
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _DURATION: Final = TypeAdapter(timedelta)
 
@@ -127,9 +131,11 @@ class MemoryType:
     def __init_subclass__(cls, *, name: str | None = None) -> None:
         cls.memory_type = name or _snake(cls.__name__)
         cls.attributes = {}
+        if taken := {"attributes", "memory_type"} & inspect.get_annotations(cls).keys():
+            raise SchemaError(f"{cls.__name__}: {min(taken)} cannot be the name of an attribute")
         for attr, hint in _hints(cls).items():
             if typing.get_origin(hint) is Attribute:
-                declared = cls.__dict__.get(attr, Attribute())
+                declared: Attribute[Any] = getattr(cls, attr, Attribute())
                 bound = _bind(declared, attr, cls.memory_type, typing.get_args(hint)[0])
                 cls.attributes[attr] = bound
                 setattr(cls, attr, bound)
@@ -181,13 +187,19 @@ def _split(hint: Any, where: str) -> tuple[Many | None, Any]:
 
 def _value_type(scalar: Any, where: str) -> ValueType:
     if typing.get_origin(scalar) is Literal:
-        return ValueType(name="enum", values=tuple(str(value) for value in typing.get_args(scalar)))
+        return _closed(list(typing.get_args(scalar)), where)
     if isinstance(scalar, type) and issubclass(scalar, enum.Enum):
-        return ValueType(name="enum", values=tuple(str(member.value) for member in scalar))
+        return _closed([member.value for member in scalar], where)
     if scalar in _SCALARS:
         return ValueType(name=_SCALARS[scalar])
     names = "str, int, float, Decimal, bool, date, time, datetime, Literal, Enum, set[...] and dict[str, ...]"
     raise SchemaError(f"{where}: {scalar!r} is no value type", hint=f"value types are {names}")
+
+
+def _closed(values: list[Any], where: str) -> ValueType:
+    if not all(isinstance(value, str) for value in values):
+        raise SchemaError(f"{where}: the members of an enum are texts")
+    return ValueType(name="enum", values=tuple(map(str, values)))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -319,8 +331,8 @@ def _check_names(names: Sequence[str], where: str) -> None:
 def _check(schema: MemorySchema) -> None:
     if not re.fullmatch(r"[\w.-]{1,100}", schema.name):
         raise SchemaError(f"name: expected letters, digits, _, . and -, got {schema.name!r}")
-    if schema.version < 1:
-        raise SchemaError(f"version: expected 1 or more, got {schema.version}")
+    if not 1 <= schema.version <= MAX_VERSION:
+        raise SchemaError(f"version: expected 1 to {MAX_VERSION}, got {schema.version}")
     if not schema.types:
         raise SchemaError("types: a schema needs at least one memory type")
     for kind in schema.types.values():

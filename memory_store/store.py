@@ -256,8 +256,14 @@ def open_store(url: str) -> Store:
     scheme, _, rest = url.partition(":")
     opener = _OPENERS.get(scheme)
     if opener is None:
-        raise InvalidUrl(f"store {url!r}: unknown scheme", hint="use memory:, sqlite:///FILE or postgresql://...")
+        raise InvalidUrl(f"store {redacted(url)!r}: unknown scheme", hint="use memory: or sqlite:///FILE")
     return opener(rest)
+
+
+def redacted(url: str) -> str:
+    """A store URL that may be shown: of one that can hold a password only the scheme."""
+    scheme, colon, _ = url.partition(":")
+    return url if not colon or scheme in {"memory", "sqlite"} else f"{scheme}:..."
 
 
 def _open_memory(rest: str) -> Store:
@@ -278,10 +284,7 @@ def _open_sqlite(rest: str) -> Store:
 
 
 def _open_postgres(rest: str) -> Store:
-    raise InvalidUrl(
-        f"store postgresql:{rest.rsplit('@', maxsplit=1)[-1]}: PostgreSQL is not supported yet",
-        hint="use sqlite:///FILE",
-    )
+    raise InvalidUrl(f"store {redacted(f'postgresql:{rest}')}: not supported yet", hint="use sqlite:///FILE")
 
 
 _OPENERS: dict[str, Callable[[str], Store]] = {

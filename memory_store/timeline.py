@@ -6,9 +6,10 @@ time the last one that has begun and has not ended counts.
 
 An assertion of the value that is in force already joins it instead of lying over it:
 
-* without an end it is a repetition: evidence, and no opinion on when the value ends;
 * with an end it tells when the value ends, and of two such ends the one told from the later `valid_from` counts.  A
-  value that had no end of its own is over then, and nothing older resumes; a bounded one keeps its way of ending.
+  value that had no end of its own is over then, and nothing older resumes; a bounded one keeps its way of ending;
+* without an end it makes a bounded value go on for ever.  Of a value that began without an end it is a repetition:
+  evidence, and no opinion on the end that was told since.
 
 An assertion without a value is a revocation.  The result does not depend on the order of the argument.
 """
@@ -90,6 +91,8 @@ class _Run:
         self.last = assertion
         if assertion.valid_until is not None:
             self.end = assertion.valid_until
+        elif self.resumes:
+            self.end, self.resumes = None, False
 
 
 class _Turn(NamedTuple):

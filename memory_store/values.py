@@ -37,6 +37,7 @@ Scalar = str | int | float | Decimal | bool | date | time | datetime
 MAX_VALUE_LENGTH: Final = 4_000
 """Code points that a value may have."""
 _MAX_EXPONENT: Final = 100
+_MAX_BITS: Final = 4_096
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -131,6 +132,8 @@ def _integer(raw: object) -> int:
         value = int(raw)
     except (ValueError, OverflowError):
         raise ValueError(f"expected an integer, got {raw!r}") from None
+    if value.bit_length() > _MAX_BITS:
+        raise ValueError(f"expected an integer of at most {_MAX_BITS} bits")
     if isinstance(raw, float) and value != raw:
         raise ValueError(f"expected an integer, got {raw!r}")
     return value

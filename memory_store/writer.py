@@ -123,7 +123,7 @@ class Writer:
         before = KeyState()
         for step in chronicle(self._events(key)):
             self.beliefs.write(key, before, step.state, step.known_at)
-            for ruling in step.rulings:
+            for ruling in {ruling.id: ruling for ruling in step.rulings}.values():
                 if self._differs(ruling):
                     self._record(ruling, self._row(ruling.id), known_at=step.known_at)
             before = step.state
@@ -140,8 +140,9 @@ class Writer:
         local = row.key not in self.keys and is_local(row, self.terms(row))
         if local and self.tx.has_many(row.key, NEARBY):
             window = self.tx.window(row.key, row.valid_from, row.valid_until or row.valid_from)
-            found = key_state(self.tx.live_between(row.key, window))
-            self.keys[row.key] = _Draft(found, found, window)
+            if all(fact.expires_at is None for fact in self.tx.facts_between(row.key, window)):
+                found = key_state(self.tx.live_between(row.key, window))
+                self.keys[row.key] = _Draft(found, found, window)
         return self._state(row.key)
 
     def _becomes(self, key: Key, state: KeyState) -> None:
@@ -186,6 +187,8 @@ class Writer:
             schema_name=self.schema.name,
             schema_version=self.schema.version,
             known_at=self.tx.known_at,
+            extractor=episode.extractor,
+            prompt_hash=episode.prompt_hash,
         )
 
     def _insert_evidence(self, row: CandidateRow, episode: EpisodeRow, candidate: Candidate) -> None:

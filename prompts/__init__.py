@@ -15,7 +15,10 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from string import Template
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
+
+_LINE_BREAKS: Final = {ord(mark): f"\\u{ord(mark):04x}" for mark in "\u0085\u2028\u2029"}
+"""What ends a line for some readers and not for JSON."""
 
 
 class Described(NamedTuple):
@@ -99,7 +102,8 @@ def _record(known: Known) -> str:
 
 
 def _quoted(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    text = json.dumps(value, ensure_ascii=False)
+    return text.translate(_LINE_BREAKS)
 
 
 @cache

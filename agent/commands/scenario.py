@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ...memory_store.errors import InvalidUrl, SgamError
+from ...memory_store.store import redacted
 from ..text import printable
 from .common import complain
 
@@ -88,7 +89,7 @@ def _workplace(url: str) -> Iterator[_Workplace]:
         yield _Workplace(url)
         return
     if scheme != "sqlite" or not rest.startswith("///") or not Path(rest[3:]).name:
-        raise InvalidUrl(f"store {url!r}: scenarios cannot run there", hint="use memory: or sqlite:///NAME")
+        raise InvalidUrl(f"store {redacted(url)!r}: scenarios cannot run there", hint="use memory: or sqlite:///NAME")
     with TemporaryDirectory(prefix="sgam-scenario-") as folder:
         file = Path(folder) / Path(rest[3:]).name
         yield _Workplace(f"sqlite:///{file}", Path(folder))

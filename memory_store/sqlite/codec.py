@@ -69,9 +69,11 @@ def load_status(cells: Sequence[Any]) -> StatusRow:
 
 def load_record(fact: FactRow, about: Sequence[Any], supersedes: int | None) -> FactRecord:
     """A fact with the further columns of the view `fact_records`."""
-    item_text, source, episode_id, speaker, quote = about
+    schema_name, schema_version, item_text, source, episode_id, speaker, quote = about
     return FactRecord(
         fact=fact,
+        schema_name=schema_name,
+        schema_version=schema_version,
         item_text=item_text,
         source=source,
         episode_id=episode_id,

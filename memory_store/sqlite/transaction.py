@@ -136,7 +136,9 @@ class SqliteView:
         return [load_status(row[1:]) for row in self._run("holds")]
 
     def quarantine(self, episode_no: int | None = None) -> list[QuarantineRow]:
-        return self._all(QuarantineRow, "quarantine", episode_no=episode_no)
+        if episode_no is None:
+            return self._all(QuarantineRow, "quarantine")
+        return self._all(QuarantineRow, "quarantine_of_episode", episode_no=episode_no)
 
     def open_facts(self, key: Key) -> list[FactRow]:
         return self._all(FactRow, "open_facts", **key._asdict())
@@ -150,7 +152,7 @@ class SqliteView:
         return None if row is None else self._record(row[1:], Belief(ever=True))
 
     def _record(self, cells: Sequence[Any], belief: Belief) -> FactRecord:
-        fact = load(FactRow, cells[: len(cells) - 5])
+        fact = load(FactRow, cells[: len(cells) - 7])
         known_at = fact.known_from if belief.ever else belief.known_at
         key = {name: getattr(fact, name) for name in Key._fields}
         key["valid_from"] = stamp(fact.valid_from)
@@ -158,7 +160,7 @@ class SqliteView:
             before = self._run("superseded_now", **key).fetchone()
         else:
             before = self._run("superseded_then", **key, known_at=stamp(known_at)).fetchone()
-        return load_record(fact, cells[-5:], None if before is None else before[0])
+        return load_record(fact, cells[-7:], None if before is None else before[0])
 
     def subjects(self, memory_type: str | None = None) -> list[tuple[str, str]]:
         return self._run("subjects", memory_type=memory_type).fetchall()
@@ -176,8 +178,8 @@ def _bounds(window: Window) -> dict[str, Cell]:
 
 def _fact_query(where: FactFilter, belief: Belief) -> str:
     whole_key = None not in {where.memory_type, where.subject, where.attribute, where.item}
-    if whole_key and belief.valid_at is not None and belief.known_at is None and not belief.ever:
-        return "fact_now"
+    if where.subject is not None and belief.valid_at is not None and belief.known_at is None and not belief.ever:
+        return "fact_now" if whole_key else "facts_of_subject_now"
     return "facts_of_tenant" if where.subject is None else "facts_of_subject"
 
 

@@ -10,6 +10,7 @@ from sgam.agent.cli import main
 from sgam.agent.scenario import parse, run
 from sgam.memory_store.errors import InvalidInput, SgamError
 from sgam.memory_store.in_memory import InMemoryStore
+from sgam.memory_store.store import redacted
 
 FILES = sorted((Path(__file__).parents[1] / "scenarios").glob("*.json"))
 SCHEMA = {
@@ -286,7 +287,7 @@ class TestCommand:
         code = main(["scenario", write(tmp_path / "a.json", OSLO), "--store", url])
 
         assert code == 3
-        assert capsys.readouterr().err.startswith(f"error: store {url!r}: scenarios cannot run there\n")
+        assert capsys.readouterr().err.startswith(f"error: store {redacted(url)!r}: scenarios cannot run there\n")
 
     def test_it_touches_no_database_of_the_user_and_leaves_nothing_behind(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

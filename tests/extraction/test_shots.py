@@ -47,4 +47,4 @@ def test_a_schema_of_sets_alone_has_examples_too() -> None:
     [update] = json.loads(shots(attributes)[0][1])["updates"]
 
     assert attr.many == "set"
-    assert (update["item"], update["value"], update["change"]) == ("that one", None, "new")
+    assert (update["item"], update["value"], update["change"]) == ("that place", None, "new")

@@ -3,7 +3,7 @@
 An assertion joins the run that is in force at its `valid_from` when their values are equal; otherwise it opens a run of
 its own.  A run ends with the end that its last member with an end tells.  At an instant, the youngest run that has
 begun and has not ended counts; one that has ended for good, an open run whose end was told later, lets nothing older
-through.
+through.  A run that began bounded is an open one from the first member on that has no end.
 """
 
 from __future__ import annotations
@@ -34,12 +34,19 @@ def runs(begun: Sequence[Assertion]) -> list[Run]:
 
 def _youngest(made: Sequence[Run], when: datetime) -> Run | None:
     for run in reversed(made):
-        told = [member.valid_until for member in run if member.valid_until is not None]
-        if not told or when < told[-1]:
+        end, open_run = _end(run)
+        if end is None or when < end:
             return run
-        if run[0].valid_until is None:
+        if open_run:
             return None
     return None
+
+
+def _end(run: Run) -> tuple[datetime | None, bool]:
+    """When a run ends, and whether it was ever open."""
+    opened = next((place for place, member in enumerate(run) if member.valid_until is None), None)
+    told = [member.valid_until for member in run[opened or 0 :] if member.valid_until is not None]
+    return (told[-1] if told else None), opened is not None
 
 
 def in_force(history: Sequence[Assertion], when: datetime) -> Run | None:

@@ -186,7 +186,7 @@ JSON_MISTAKES: list[tuple[Any, str]] = [
     ({}, "name: Field required (and 2 more)"),
     ({**minimal(), "name": "two words"}, "name: expected letters"),
     ({**minimal(), "name": ""}, "name: expected letters"),
-    ({**minimal(), "version": 0}, "version: expected 1 or more, got 0"),
+    ({**minimal(), "version": 0}, "version: expected 1 to 1000000000, got 0"),
     ({**minimal(), "version": "1"}, "version: "),
     ({**minimal(), "types": {}}, "types: a schema needs at least one memory type"),
     ({**minimal(), "typo": 1}, "typo: Extra inputs are not permitted"),

@@ -156,7 +156,7 @@ def test_unequal_values_differ_in_identity(name: TypeName, one: object, other: o
         ("integer", math.inf, "expected an integer"),
         ("integer", "1.0", "expected an integer"),
         ("integer", None, "expected an integer"),
-        pytest.param("integer", 10**5000, "limit", id="integer of 5001 digits"),
+        pytest.param("integer", 10**5000, "bits", id="integer of 5001 digits"),
         ("number", True, "expected a number"),
         ("number", "nan", "expected a finite number"),
         ("number", "1e999", "expected a finite number"),

@@ -185,9 +185,10 @@ where pending.tenant = :tenant and pending.known_to is null
 order by s.candidate_id;
 
 -- name: quarantine
-select * from quarantine
-where tenant = :tenant and (:episode_no is null or episode_no = :episode_no)
-order by quarantine_id;
+select * from quarantine where tenant = :tenant order by quarantine_id;
+
+-- name: quarantine_of_episode
+select * from quarantine where tenant = :tenant and episode_no = :episode_no order by quarantine_id;
 
 -- name: open_facts
 select * from facts
@@ -222,6 +223,19 @@ where tenant = :tenant
     )
     and (valid_to is null or valid_to > :valid_at)
     and (expires_at is null or expires_at > :valid_at);
+
+-- name: facts_of_subject_now
+select * from fact_records
+where tenant = :tenant
+    and subject = :subject
+    and (:memory_type is null or memory_type = :memory_type)
+    and (:attribute is null or attribute = :attribute)
+    and (:item is null or item = :item)
+    and known_to is null
+    and valid_from <= :valid_at
+    and (valid_to is null or valid_to > :valid_at)
+    and (expires_at is null or expires_at > :valid_at)
+order by memory_type, subject, attribute, item, known_from, valid_from;
 
 -- name: facts_of_subject
 select * from fact_records
@@ -293,7 +307,6 @@ where tenant = :tenant
     and memory_type = :memory_type
     and attribute = :attribute
     and item = :item
-    and valid_from < :valid_from
     and valid_to = :valid_from
     and known_from <= :known_at
     and (known_to is null or known_to > :known_at);
@@ -355,7 +368,7 @@ on conflict (tenant, episode_no) do update set
 insert into candidates values (
     :tenant, :candidate_id, :episode_no, :memory_type, :subject, :attribute, :item, :item_text, :value, :identity,
     :valid_from, :valid_from_end, :precision, :valid_until, :source, :observed_at, :change, :time_rule, :from_memory,
-    :confidence, :schema_name, :schema_version, :known_at
+    :confidence, :schema_name, :schema_version, :known_at, :extractor, :prompt_hash
 );
 
 -- name: insert_evidence

@@ -67,6 +67,8 @@ create table candidates (
     schema_name text not null,
     schema_version integer not null,
     known_at text not null,
+    extractor text not null,
+    prompt_hash text,
     primary key (tenant, candidate_id),
     foreign key (tenant, episode_no) references episodes (tenant, episode_no),
     foreign key (schema_name, schema_version) references schemas (name, version),
@@ -174,6 +176,8 @@ where known_to is null and valid_to is null;
 create unique index facts_now on facts (tenant, subject, memory_type, attribute, item, valid_from)
 where known_to is null;
 create index facts_by_key on facts (tenant, subject, memory_type, attribute, item, valid_from);
+create index facts_by_end on facts (tenant, subject, memory_type, attribute, item, valid_to)
+where valid_to is not null;
 create index facts_by_assertion on facts (tenant, assertion_id);
 
 -- The indexes cannot see that two intervals overlap.  Only the neighbours need to be looked at: the facts that are
@@ -236,6 +240,8 @@ create table tombstones (
 create view fact_records as
 select
     f.*,
+    c.schema_name,
+    c.schema_version,
     c.item_text,
     c.source,
     e.episode_id,
@@ -282,6 +288,7 @@ insert into sqlite_stat1 (tbl, idx, stat) values
 ('facts', 'one_open_fact', '50000 25000 20 20 2 1'),
 ('facts', 'facts_now', '100000 50000 100 50 10 5 1'),
 ('facts', 'facts_by_key', '200000 100000 200 100 20 10 2'),
+('facts', 'facts_by_end', '150000 75000 200 100 20 10 2'),
 ('facts', 'facts_by_assertion', '200000 100000 2'),
 ('quarantine', 'sqlite_autoindex_quarantine_1', '10000 5000 1'),
 ('quarantine', 'quarantine_by_episode', '10000 5000 2'),
