@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -39,6 +40,7 @@ from ..memory_store.store import Belief, FactFilter, Store, View, open_store
 from ..memory_store.values import Scalar, check_text, fold, to_json
 
 T = TypeVar("T")
+_WORD: Final = re.compile(r"\w+")
 MAX_KNOWN_SUBJECTS: Final = 20
 """Subjects that are offered to the model; with more in memory, those that the text names."""
 
@@ -407,8 +409,8 @@ class Tenant:
         """The cited facts of a subject, or of the subjects that the question names."""
         if subject is not None:
             return Context(tuple(self.facts(subject=subject, valid_at=valid_at)))
-        text = fold(question)
-        named = [known for known in self.subjects() if known.replace("_", " ") in text]
+        text = f" {' '.join(_WORD.findall(fold(question)))} "
+        named = [known for known in self.subjects() if f" {' '.join(_WORD.findall(known.replace('_', ' ')))} " in text]
         return Context(tuple(fact for known in named for fact in self.facts(subject=known, valid_at=valid_at)))
 
     def explain(self, fact_id: int) -> Explanation:
@@ -477,6 +479,8 @@ class Tenant:
 def _item(attr: Attribute[Any], item: str | None) -> str | None:
     """The item of a key; of a set it is the value, in whatever spelling."""
     if not attr.many:
+        if item is not None:
+            raise InvalidInput(f"{attr} holds one value and has no items")
         return ""
     if item is None or attr.many == "map":
         return None if item is None else fold(item)

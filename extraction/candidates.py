@@ -20,10 +20,7 @@ from ..memory_store.schema import MemorySchema
 from ..memory_store.values import encode
 from . import grounding
 from .grounding import Span
-from .items import candidate_from_item
 from .parts import Refused, evidence_of, read_attribute, read_end, read_entry, read_subject, read_value
-
-__all__ = ["candidate_from_item", "candidate_from_proposal"]
 
 
 def candidate_from_proposal(proposal: Proposal, episode: Episode, schema: MemorySchema) -> Candidate | Quarantined:

@@ -101,7 +101,9 @@ def subject_id(name: str) -> str:
 
 
 def utc(when: datetime, name: str) -> datetime:
-    """`when` in UTC.  Raises InvalidInput for a naive or unrepresentable one."""
+    """`when` in UTC.  Raises InvalidInput for what is no time, or a naive or unrepresentable one."""
+    if not isinstance(when, datetime):
+        raise InvalidInput(f"{name}: {when!r} is no time", hint="give an aware datetime, e.g. in UTC")
     if when.tzinfo is None or when.utcoffset() is None:
         raise InvalidInput(f"{name}: {when.isoformat()} has no offset", hint="give an aware datetime, e.g. in UTC")
     try:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .common import AsJson, Db, answer, must_exist, opened, read_schema
+from .common import AsJson, Db, TenantId, answer, must_exist, opened, read_schema
 
 if TYPE_CHECKING:
     from ...memory_store.schema import Attribute, MemorySchema
@@ -16,8 +16,8 @@ app = typer.Typer(help="Memory schemas: what may be remembered.", rich_markup_mo
 
 
 @app.command("show")
-def show(*, db: Db, as_json: AsJson = False) -> None:
-    """The schema that a store uses.
+def show(*, db: Db, tenant: TenantId = "default", as_json: AsJson = False) -> None:
+    """The schema that a store uses, the same for all tenants.
 
     With --json in the form that --schema takes.
 
@@ -41,9 +41,10 @@ def check(
     db: Annotated[
         str | None, typer.Option("--db", metavar="URL", envvar="SGAM_DB", help="Compare with what this store holds.")
     ] = None,
+    tenant: TenantId = "default",
     as_json: AsJson = False,
 ) -> None:
-    """Check a schema file, and with --db whether a store would take it.
+    """Check a schema file, and with --db whether a store would take it.  A schema is the same for all tenants.
 
     Exits 3 when the file is no schema, and 1 when the store holds another one of the same name and version.
 
