@@ -368,8 +368,10 @@ class Tenant:
     ) -> list[Fact[Any]]:
         """Facts that hold at `valid_at` as believed at `known_at` (each defaults to now), by key."""
         attr = None if attribute is None else self._schema.attribute(attribute)
+        if attr is not None and memory_type not in {None, attr.memory_type}:
+            return []
         where = FactFilter(
-            memory_type=memory_type or (attr.memory_type if attr else None),
+            memory_type=attr.memory_type if attr else memory_type,
             subject=None if subject is None else subject_id(subject),
             attribute=attr.name if attr else None,
         )

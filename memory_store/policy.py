@@ -225,9 +225,8 @@ def enact(state: KeyState, candidate: Assertion, ruling: Ruling) -> KeyState:
 def confirm(state: KeyState, candidate: Assertion) -> KeyState:
     """The state after a person confirmed a candidate: live, above all that is live."""
     top = max([BY_HAND - 1, *(other.precedence for other in state.live)])
-    others = tuple(other for other in state.live if other.id != candidate.id)
-    waiting = tuple(w for w in state.waiting if w.assertion.id != candidate.id)
-    return KeyState(live=(*others, replace(candidate, precedence=top + 1)), waiting=waiting)
+    others = drop(state, frozenset({candidate.id}))
+    return replace(others, live=(*others.live, replace(candidate, precedence=top + 1)))
 
 
 def drop(state: KeyState, ids: frozenset[int]) -> KeyState:

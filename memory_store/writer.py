@@ -258,12 +258,11 @@ class Writer:
         return any(s.candidate_id == row.candidate_id and s.kind == "retract" for s in self.tx.settlements(row.key))
 
     def _decide_again(self, key: Key) -> list[Decision]:
-        candidates = {row.candidate.candidate_id: row.candidate for row in self.tx.key_status(key)}
         state, rulings = replay(self._events(key))
         self._becomes(key, state)
         last = {ruling.id: ruling for ruling in rulings}
-        changed = [ruling for ruling in last.values() if self._differs(ruling)]
-        return [decision_of(row := candidates[ruling.id], self._record(ruling, row)) for ruling in changed]
+        changed = [(ruling, self._row(ruling.id)) for ruling in last.values() if self._differs(ruling)]
+        return [decision_of(row, self._record(ruling, row)) for ruling, row in changed]
 
     def _differs(self, ruling: Ruling) -> bool:
         before = self.tx.decisions(ruling.id)

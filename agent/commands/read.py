@@ -140,8 +140,7 @@ def facts(
         found = memory.tenant(tenant).facts(
             subject=subject, memory_type=memory_type, attribute=attribute, valid_at=valid, known_at=known
         )
-    wanted = [fact for fact in found if memory_type in {None, fact.memory_type}]
-    _answer_many(wanted, as_json=as_json)
+    _answer_many(found, as_json=as_json)
 
 
 def subjects(*, db: Db, tenant: TenantId = "default", memory_type: TypeName = None, as_json: AsJson = False) -> None:
