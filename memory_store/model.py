@@ -40,7 +40,8 @@ class DecisionKind(enum.StrEnum):
 class Reason(enum.StrEnum):
     """Why the policy decided so.
 
-    `hold`: needs_confirmation (the attribute asks for it), needs_recurrence (too few episodes assert it so far),
+    `hold`: needs_confirmation (the attribute asks for it), low_confidence (the model was less sure than the attribute's
+    `min_confidence`), needs_recurrence (too few episodes assert it so far),
     equal_time (another value holds from the same instant), imprecise_order (a coarse time leaves open which came
     first).  `reject`: source_not_trusted (below `min_source`), from_memory (the text came out of memory itself).
     `no_change`: repeated (the value in force, said again), without_effect (nothing in the timeline changes).
@@ -49,6 +50,7 @@ class Reason(enum.StrEnum):
     """
 
     NEEDS_CONFIRMATION = "needs_confirmation"
+    LOW_CONFIDENCE = "low_confidence"
     NEEDS_RECURRENCE = "needs_recurrence"
     EQUAL_TIME = "equal_time"
     IMPRECISE_ORDER = "imprecise_order"
@@ -258,7 +260,8 @@ class Candidate:
 
     `value` is canonical text, None for a revocation.  `valid_from` may be as late as `valid_from_end` (exclusive), the
     end of the day, month or year that was named; None when it is exact.  `source` is the kind of source whose words
-    count.  `time_rule` names how `valid_from` was found.  Times are kept in UTC; a naive one raises InvalidInput.
+    count.  `time_rule` names how `valid_from` was found.  `confidence` is the probability that a model gave the update
+    (None where nothing states one).  Times are kept in UTC; a naive one raises InvalidInput.
     """
 
     key: Key

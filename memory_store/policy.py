@@ -168,6 +168,8 @@ class _Court:
     def _must_wait(self, signals: tuple[int, ...]) -> Reason | None:
         if self.terms.rules.confirm and self.candidate.source != CONFIRMATION:
             return Reason.NEEDS_CONFIRMATION
+        if self.candidate.confidence is not None and self.candidate.confidence < self.terms.rules.min_confidence:
+            return Reason.LOW_CONFIDENCE
         if self._episodes(signals) < self.terms.rules.promote_after:
             return Reason.NEEDS_RECURRENCE
         return None

@@ -90,6 +90,7 @@ class CandidateRow:
             valid_from_end=self.valid_from_end,
             precision=self.precision,
             precedence=precedence,
+            confidence=self.confidence,
         )
 
 

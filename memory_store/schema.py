@@ -55,7 +55,8 @@ class Rules:
     confirms it.  `promote_after` is the number of distinct episodes that must assert a value before it counts.
     `min_source` is the least trusted source that may write.  `ttl` is how long after the newest supporting episode a
     value may still be read.  `verbatim` demands that a text value is a span of the episode.  `retention` names a
-    retention class.
+    retention class.  `min_confidence` (0 to 1) holds what a model is less sure of; a caller's own candidates and models
+    that state no confidence are not held.
     """
 
     on_equal_time: OnEqualTime = "hold"
@@ -65,6 +66,7 @@ class Rules:
     ttl: timedelta | None = None
     verbatim: bool = True
     retention: str | None = None
+    min_confidence: float = 0.0
 
 
 DEFAULT_RULES: Final = Rules()
@@ -101,6 +103,7 @@ def attribute(
     ttl: timedelta | str | None = None,
     verbatim: bool = True,
     retention: str | None = None,
+    min_confidence: float = 0.0,
 ) -> Any:
     """Describe an attribute of a `MemoryType`; the annotation gives its type.  `ttl` may be an ISO 8601 duration."""
     rules = Rules(
@@ -111,6 +114,7 @@ def attribute(
         ttl=_duration(ttl),
         verbatim=verbatim,
         retention=retention,
+        min_confidence=min_confidence,
     )
     return Attribute(description=description, rules=rules)
 
@@ -355,6 +359,8 @@ def _check_attribute(attr: Attribute[Any], sources: tuple[str, ...]) -> None:
         raise SchemaError(f"{attr}: only an enum has values")
     if attr.rules.promote_after < 1:
         raise SchemaError(f"{attr}: promote_after is 1 or more")
+    if not 0 <= attr.rules.min_confidence <= 1:
+        raise SchemaError(f"{attr}: min_confidence is a probability, from 0 to 1")
     if attr.rules.ttl is not None and attr.rules.ttl <= timedelta():
         raise SchemaError(f"{attr}: ttl must be longer than nothing")
     if attr.rules.min_source not in sources:
@@ -395,6 +401,7 @@ class _AttributeJson(_Strict):
     ttl: timedelta | None = None
     verbatim: bool = True
     retention: str | None = None
+    min_confidence: float = 0.0
 
     def definition(self, name: str, memory_type: str) -> Attribute[Any]:
         rules = Rules(**{rule.name: getattr(self, rule.name) for rule in fields(Rules)})

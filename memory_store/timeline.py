@@ -31,7 +31,8 @@ class Assertion:
     """One accepted candidate, as far as timeline and policy care.
 
     `value` is canonical text and `identity` equal for equal values; both are None for a revocation.  `episode` numbers
-    the episode that asserted it; `valid_from_end` is set when `valid_from` is only known to the day, month or year.
+    the episode that asserted it; `valid_from_end` is set when `valid_from` is only known to the day, month or year;
+    `confidence` is how sure the model was, if it said so.
     """
 
     id: int
@@ -45,6 +46,7 @@ class Assertion:
     valid_from_end: datetime | None = None
     precision: Precision = "exact"
     precedence: int = 0
+    confidence: float | None = None
 
     @property
     def order(self) -> tuple[datetime, int, int]:

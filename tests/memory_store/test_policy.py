@@ -162,6 +162,22 @@ class TestConfirmation:
         assert shape(second) == [(day(1), None, "c")]
 
 
+class TestConfidence:
+    def test_what_the_model_is_not_sure_of_waits(self) -> None:
+        doubtful = replace(said(1, "a", 1), confidence=0.4)
+
+        assert verdict(NOTHING, doubtful, terms(min_confidence=0.5)) == "hold low_confidence"
+        assert verdict(NOTHING, doubtful, terms(min_confidence=0.4)) == "new no_value_then"
+
+    def test_who_states_no_confidence_does_not_wait(self) -> None:
+        assert verdict(NOTHING, said(1, "a", 1), terms(min_confidence=1.0)) == "new no_value_then"
+
+    def test_a_repetition_needs_none(self) -> None:
+        doubtful = replace(said(2, "a", 2), confidence=0.1)
+
+        assert verdict(after(said(1, "a", 1)), doubtful, terms(min_confidence=0.5)) == "no_change repeated"
+
+
 class TestRecurrence:
     def test_one_episode_is_too_few(self) -> None:
         assert verdict(NOTHING, said(1, "a", 1), terms(promote_after=2)) == "hold needs_recurrence"

@@ -276,6 +276,7 @@ class TestJsonSchema:
             "ttl",
             "verbatim",
             "retention",
+            "min_confidence",
         }
 
     def test_it_is_json_itself_and_allows_nothing_else(self) -> None:
