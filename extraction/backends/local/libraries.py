@@ -16,7 +16,7 @@ INSTALL_HINT = "pip install 'sgam[local]'"
 def loading(what: str, *, hint: str) -> Iterator[None]:
     """Everything that fails inside becomes `BackendUnavailable`, which names `what`."""
     try:
-        with _quiet():
+        with quiet():
             yield
     except SgamError:
         raise
@@ -31,7 +31,7 @@ def loading(what: str, *, hint: str) -> Iterator[None]:
 def running() -> Iterator[None]:
     """Everything that fails inside becomes a `BackendError`."""
     try:
-        with _quiet():
+        with quiet():
             yield
     except SgamError:
         raise
@@ -40,7 +40,7 @@ def running() -> Iterator[None]:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """No progress bars, warnings or advice from transformers; the caller's settings are as before afterwards."""
     from transformers.utils import logging as library
 

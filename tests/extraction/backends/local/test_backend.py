@@ -5,13 +5,14 @@ import os
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sgam.extraction.backends.base import Budget, Completion, Message, Request
 from sgam.extraction.backends.local import LocalBackend
-from sgam.memory_store.errors import BackendError, BackendUnavailable, GrammarError
+from sgam.memory_store.errors import BackendError, BackendUnavailable, GrammarError, InvalidInput
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -119,16 +120,20 @@ def test_an_answer_that_the_token_budget_cuts_is_marked_and_is_a_beginning_of_th
 
     for tokens in range(0, whole.usage.completion_tokens, 7):
         [cut] = ask(backend, request(SOURCES[4], tokens=tokens))
-        assert cut.finish == "length"
         assert cut.usage.completion_tokens == tokens
-        assert whole.text.startswith(cut.text)
+        if cut.finish == "closed":
+            assert faults(SCHEMA, json.loads(cut.text), SOURCES[4]) == []
+            assert whole.text.startswith(cut.text.removesuffix("]}"))
+        else:
+            assert cut.finish == "length"
+            assert whole.text.startswith(cut.text)
 
 
 def test_free_text_ends_with_the_budget(backend: LocalBackend) -> None:
     [answer] = ask(backend, request("hello", record(note={"type": "string"}), tokens=40))
 
-    assert answer.finish in ("length", "complete")
-    assert answer.text.startswith('{"note": "')
+    assert answer.finish in ("closed", "complete")
+    assert isinstance(json.loads(answer.text)["note"], str)
 
 
 def test_an_answer_without_time_is_marked_and_empty(backend: LocalBackend) -> None:
@@ -146,7 +151,7 @@ def test_the_same_requests_have_the_same_answers_in_another_backend(tiny_model: 
 
 
 def test_what_was_asked_before_does_not_change_the_answer(tiny_model: Path) -> None:
-    shared = "\n".join(f"example {number}: nothing to remember" for number in range(60))
+    shared = "\n".join(f"example {number}: nothing to remember" for number in range(30))
     requests = [request(f"{shared}\n{source}") for source in (*SOURCES, *reversed(SOURCES))]
     texts = {
         reuse: [answer.text for answer in LocalBackend(tiny_model, reuse_prefix=reuse).complete(requests)]
@@ -156,22 +161,25 @@ def test_what_was_asked_before_does_not_change_the_answer(tiny_model: Path) -> N
     assert texts[True] == texts[False]
 
 
-def test_a_shared_beginning_gives_the_same_logits_to_the_last_bit(backend: LocalBackend) -> None:
+def test_a_shared_beginning_gives_the_same_state_to_the_last_bit(backend: LocalBackend) -> None:
     import torch
-    from sgam.extraction.backends.local.engine import BLOCK, _Prefix, _Run
+    from sgam.extraction.backends.local.forward import BLOCK, Packed
 
     model = loaded(backend)._model
     start = list(range(3, 3 + 2 * BLOCK))
-    asked = [[*start, 7, 9, 11], [*start, 8, 10], start, [*start, 7]]
-    kept = _Prefix(model)
+    asked = [[*start, 7, 9, 11], [*start, 8, 10], start, [*start, 7], [*start, 7, 9, 11]]
+    kept = Packed(model)
     with torch.inference_mode():
         for ids in asked:
-            with_reuse = kept.feed(ids, _Run(Budget()))
-            fresh = _Prefix(model).feed(ids, _Run(Budget()))
+            with_reuse, fresh = kept._prefix(tuple(ids), never), Packed(model)._prefix(tuple(ids), never)
             assert with_reuse is not None
             assert fresh is not None
-            assert torch.equal(with_reuse, fresh)
-            kept.step(5)
+            assert all(torch.equal(with_reuse[layer][0], fresh[layer][0]) for layer in fresh)
+            assert all(torch.equal(with_reuse[layer][1], fresh[layer][1]) for layer in fresh)
+
+
+def never() -> bool:
+    return False
 
 
 def test_a_failed_forward_pass_leaves_no_half_filled_cache(tiny_model: Path) -> None:
@@ -210,7 +218,7 @@ def test_an_answer_ends_where_the_context_ends(short_model: Path) -> None:
     [answer] = ask(LocalBackend(short_model), request("hi", record(note={"const": "long " * 40})))
 
     assert answer.usage.prompt_tokens + answer.usage.completion_tokens <= 64
-    assert answer.finish == "length"
+    assert answer.finish in ("length", "closed")
 
 
 def test_a_schema_outside_the_subset_is_refused(backend: LocalBackend) -> None:
@@ -219,37 +227,42 @@ def test_a_schema_outside_the_subset_is_refused(backend: LocalBackend) -> None:
 
 
 def test_a_token_that_the_grammar_refuses_is_an_error(backend: LocalBackend) -> None:
-    import torch
-    from sgam.extraction.backends.local.engine import _Run
-
-    engine = loaded(backend)
+    row = begun(backend)
 
     with pytest.raises(BackendError, match="allows no token"):
-        engine._choose(torch.zeros(1, 640), [Refusing()], _Run(Budget()))
+        row._accept(0)
 
 
-class Refusing:
-    def fill_next_token_bitmask(self, row: Any) -> bool:
-        row.fill_(0)
-        return True
+def test_a_grammar_without_a_way_on_is_an_error(backend: LocalBackend) -> None:
+    row = begun(backend)
 
-    def accept_token(self, token: int) -> bool:
-        return False
+    with pytest.raises(BackendError, match="allows no token"):
+        row._choices_at(row._vocabulary.text_tokens * 0)
 
 
 def test_an_answer_that_no_mask_touched_is_an_error(backend: LocalBackend) -> None:
-    from sgam.extraction.backends.local.engine import _Run
+    row = begun(backend)
+    row.tokens, row.finish = [1], "complete"
 
     with pytest.raises(BackendError, match="not constrained"):
-        loaded(backend)._completion(_Run(Budget()), "complete", 3)
+        row.completion()
 
 
 def test_logits_wider_than_the_mask_are_an_error(backend: LocalBackend) -> None:
+    import numpy as np
     import torch
-    from sgam.extraction.backends.local.engine import _Run
+    from sgam.extraction.backends.local.head import Head
+
+    head = Head(loaded(backend)._model, given=True)
 
     with pytest.raises(BackendError, match="641 logits for a vocabulary of 640"):
-        loaded(backend)._choose(torch.zeros(1, 641), [], _Run(Budget()))
+        head.scores(torch.zeros(1, 641), [np.array([1, 2])])
+
+
+def begun(backend: LocalBackend) -> Any:
+    from sgam.extraction.backends.local.row import Row
+
+    return Row(request("x"), [5], 0, loaded(backend)._vocabulary, 99)
 
 
 def test_the_constraint_holds_when_python_drops_its_asserts(tiny_model: Path) -> None:
@@ -291,11 +304,65 @@ def test_a_missing_package_is_named_with_what_to_install(
     tiny_model: Path, monkeypatch: pytest.MonkeyPatch, missing: str
 ) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
-    monkeypatch.delitem(sys.modules, "sgam.extraction.backends.local.engine", raising=False)
+    for module in ("engine", "vocabulary", "row", "batch", "forward", "slots", "head"):
+        monkeypatch.delitem(sys.modules, f"sgam.extraction.backends.local.{module}", raising=False)
 
     with pytest.raises(BackendUnavailable, match=f"{missing}.*not installed|import of {missing}") as caught:
         LocalBackend(tiny_model).load()
     assert "pip install 'sgam[local]'" in caught.value.hint
+
+
+def test_a_model_with_a_sliding_window_is_decoded_alone_with_the_same_promises(
+    tiny_model: Path, tmp_path: Path
+) -> None:
+    from transformers import AutoTokenizer, MistralConfig, MistralForCausalLM
+
+    config = MistralConfig(
+        vocab_size=640, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, sliding_window=24, initializer_range=0.6,
+    )  # fmt: skip
+    MistralForCausalLM(config).save_pretrained(tmp_path)
+    AutoTokenizer.from_pretrained(tiny_model).save_pretrained(tmp_path)
+    sliding = LocalBackend(tmp_path)
+    found = ask(sliding, *(request(source) for source in SOURCES[:3]))
+
+    assert type(loaded(sliding)._runner).__name__ == "Single"
+    assert [faults(SCHEMA, json.loads(a.text), s) for a, s in zip(found, SOURCES[:3], strict=True)] == [[]] * 3
+    assert [ask(sliding, request(source))[0].text for source in SOURCES[:3]] == [answer.text for answer in found]
+
+
+@pytest.mark.parametrize("source", ["a" * 50_000, "😀" * 300, "👩‍👩‍👧" * 50])
+def test_a_source_without_a_word_boundary_has_an_answer(backend: LocalBackend, source: str) -> None:
+    asked = request("see the file", record(value=QUOTE), tokens=60)
+    [answer] = ask(backend, replace(asked, source=source))
+
+    assert answer.finish in ("complete", "closed", "length")
+    assert json.loads(answer.text.removesuffix('"}') + '"}')["value"] in source
+
+
+def test_a_bias_against_updates_gives_fewer_of_them(tiny_model: Path) -> None:
+    many = record(updates={"type": "array", "maxItems": 3, "items": {"anyOf": MEMBERS}})
+    asked = [request(source, many) for source in SOURCES[:4]]
+    none, more = (LocalBackend(tiny_model, update_bias=bias) for bias in (-1e6, 1e6))
+
+    assert [answer.text for answer in none.complete(asked)] == ['{"updates":[]}'] * 4
+    assert all(answer.another < 1e-9 for answer in none.complete(asked))
+    assert [len(json.loads(answer.text)["updates"]) for answer in more.complete(asked)] == [3] * 4
+    assert none.name != more.name
+
+
+def test_confidence_has_one_entry_for_each_update(backend: LocalBackend) -> None:
+    for answer in ask(backend, *(request(source) for source in SOURCES)):
+        assert len(answer.confidence) == len(json.loads(answer.text)["updates"])
+        assert all(0 < one.value <= 1 and 0 < one.change <= 1 for one in answer.confidence)
+        assert answer.confidence[0].update == 1.0  # this schema asks for at least one
+
+
+def test_settings_that_mean_nothing_are_refused() -> None:
+    with pytest.raises(InvalidInput):
+        LocalBackend(batch_size=0)
+    with pytest.raises(InvalidInput):
+        LocalBackend(temperature=-1.0)
 
 
 def loaded(backend: LocalBackend) -> Any:

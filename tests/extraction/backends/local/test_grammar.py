@@ -24,9 +24,9 @@ def record(**properties: Any) -> dict[str, Any]:
     }
 
 
-def accepts(schema: dict[str, Any], text: str, source: str = "the source") -> bool:
+def accepts(schema: dict[str, Any], text: str, source: str = "the source", context: tuple[str, ...] = ()) -> bool:
     """Whether the grammars together admit exactly `text`."""
-    grammars = [translate(schema, source)] + [translate_shape(schema, source)] * has_quotes(schema)
+    grammars = [translate(schema, source, context)] + [translate_shape(schema, source, context)] * has_quotes(schema)
     return all(_matches(grammar, text) for grammar in grammars)
 
 
@@ -37,7 +37,7 @@ def _matches(grammar: str, text: str) -> bool:
 
 
 def spelled(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 @pytest.mark.parametrize(
@@ -64,11 +64,11 @@ def test_a_scalar_is_spelled_in_json(schema: dict[str, Any], good: list[str], ba
 def test_properties_stand_in_their_declared_order_and_none_is_left_out() -> None:
     schema = record(b={"type": "null"}, a={"type": "boolean"}) | {"required": ["a", "b"]}
 
-    assert accepts(schema, '{"b": null, "a": true}')
-    assert not accepts(schema, '{"a": true, "b": null}')
-    assert not accepts(schema, '{"b": null}')
-    assert not accepts(schema, '{"b": null, "a": true, "c": 1}')
-    assert not accepts(schema, '{"b":null,"a":true}')
+    assert accepts(schema, '{"b":null,"a":true}')
+    assert not accepts(schema, '{"a":true,"b":null}')
+    assert not accepts(schema, '{"b":null}')
+    assert not accepts(schema, '{"b":null,"a":true,"c":1}')
+    assert not accepts(schema, '{"b": null, "a": true}')
 
 
 def test_an_object_without_properties_is_empty() -> None:
@@ -100,10 +100,10 @@ def test_members_of_a_union_with_a_common_beginning_stay_apart_after_it() -> Non
     ]
     schema = {"type": "array", "items": {"anyOf": members}, "maxItems": 2}
 
-    assert accepts(schema, '[{"evidence": "source", "attribute": "city", "value": "the"}, {"evidence": "s"}]')
-    assert accepts(schema, '[{"evidence": "source", "attribute": "style", "value": "concise"}]')
-    assert not accepts(schema, '[{"evidence": "source", "attribute": "style", "value": "the"}]')
-    assert not accepts(schema, '[{"evidence": "source", "attribute": "city", "value": "concise"}]')
+    assert accepts(schema, '[{"evidence":"source","attribute":"city","value":"the"},{"evidence":"s"}]')
+    assert accepts(schema, '[{"evidence":"source","attribute":"style","value":"concise"}]')
+    assert not accepts(schema, '[{"evidence":"source","attribute":"style","value":"the"}]')
+    assert not accepts(schema, '[{"evidence":"source","attribute":"city","value":"concise"}]')
 
 
 def test_a_common_quote_is_written_once_however_many_members_there_are() -> None:
@@ -118,8 +118,8 @@ def test_a_reference_is_followed_even_when_it_is_recursive() -> None:
         "$defs": {"node": {"anyOf": [{"type": "null"}, record(next={"$ref": "#/$defs/node"})]}},
     }
 
-    assert accepts(schema, '{"next": {"next": null}}')
-    assert not accepts(schema, '{"next": {"next": 1}}')
+    assert accepts(schema, '{"next":{"next":null}}')
+    assert not accepts(schema, '{"next":{"next":1}}')
 
 
 def test_a_reference_to_an_object_may_be_a_member_of_a_union() -> None:
@@ -131,8 +131,8 @@ def test_a_reference_to_an_object_may_be_a_member_of_a_union() -> None:
         },
     }
 
-    assert accepts(schema, '{"evidence": "so", "kind": "a", "value": true}')
-    assert not accepts(schema, '{"evidence": "so", "kind": "b", "value": true}')
+    assert accepts(schema, '{"evidence":"so","kind":"a","value":true}')
+    assert not accepts(schema, '{"evidence":"so","kind":"b","value":true}')
 
 
 @settings(max_examples=60, deadline=None)
@@ -149,6 +149,21 @@ def test_every_non_empty_substring_is_a_quote_and_nothing_else_is(source: str, d
     assert not accepts(QUOTE, spelled("\ue123"), source.replace("\ue123", "x"))
 
 
+def test_a_quote_of_the_turns_may_come_from_any_of_them_but_from_one_only() -> None:
+    turns = {"type": "string", "x-substring": "turns"}
+    schema = record(evidence=QUOTE, value=turns)
+    context = ('at "Juno"', "", "on Monday")
+
+    assert accepts(schema, '{"evidence":"Yes","value":"Monday"}', "Yes, that", context)
+    assert accepts(schema, r'{"evidence":"Yes","value":"at \"Ju"}', "Yes, that", context)
+    assert accepts(schema, '{"evidence":"Yes","value":"that"}', "Yes, that", context)
+    assert not accepts(schema, '{"evidence":"Monday","value":"Monday"}', "Yes, that", context)
+    assert not accepts(schema, '{"evidence":"Yes","value":"Mondaythat"}', "Yes, that", context)
+    assert not accepts(schema, '{"evidence":"Yes","value":""}', "Yes, that", context)
+    assert not accepts(schema, '{"evidence":"Yes","value":"Monday"}', "Yes, that")
+    assert accepts(turns, '"Monday"', "", context)
+
+
 def test_a_quote_from_an_empty_source_is_refused() -> None:
     with pytest.raises(GrammarError, match="source text is empty"):
         translate(record(evidence=QUOTE), "")
@@ -161,6 +176,7 @@ def test_a_quote_from_an_empty_source_is_refused() -> None:
         ({"type": "string", "format": "date"}, "'format' at #"),
         ({"type": "string", "pattern": "^a+$"}, "pattern '^a+$'"),
         ({"type": "string", "x-substring": True, "maxLength": 5}, "'maxLength' at #"),
+        ({"type": "string", "x-substring": "turn"}, "x-substring 'turn' at #"),
         ({"type": "integer", "minimum": 0}, "'minimum' at #"),
         ({"type": ["string", "null"]}, "type ['string', 'null'] at #"),
         ({"type": "strnig"}, "type 'strnig' at #"),

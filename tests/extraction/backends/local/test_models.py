@@ -121,16 +121,16 @@ def test_two_that_unpack_at_once_both_find_the_whole_model(
 ) -> None:
     together = threading.Barrier(2)
 
-    def unpack(path: Path, folder: Path) -> None:
+    def prepare(source: models.Source, folder: Path) -> None:
         (folder / "config.json").write_text("{}")
         together.wait(timeout=10)
-        (folder / "model.safetensors").write_bytes(path.read_bytes())
+        (folder / "model.safetensors").write_text("weights")
 
-    monkeypatch.setattr(models, "_unpack", unpack)
+    monkeypatch.setattr(models, "_prepare", prepare)
     path = tmp_path / "some.gguf"
     path.write_bytes(b"weights")
     source, found = models.locate(path), []
-    threads = [threading.Thread(target=lambda: found.append(models.unpacked(source))) for _ in range(2)]
+    threads = [threading.Thread(target=lambda: found.append(models.prepared(source))) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -149,16 +149,16 @@ def test_a_conversion_that_was_killed_is_done_anew(
     path.write_bytes(b"weights")
     source = models.locate(path)
 
-    def fail(path: Path, folder: Path) -> None:
+    def fail(source: models.Source, folder: Path) -> None:
         (folder / "config.json").write_text("{}")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(models, "_unpack", fail)
+    monkeypatch.setattr(models, "_prepare", fail)
     with pytest.raises(KeyboardInterrupt):
-        models.unpacked(source)
-    monkeypatch.setattr(models, "_unpack", lambda path, folder: (folder / "done").write_text(""))
+        models.prepared(source)
+    monkeypatch.setattr(models, "_prepare", lambda source, folder: (folder / "done").write_text(""))
 
-    assert (models.unpacked(source) / "done").exists()
+    assert (models.prepared(source) / "done").exists()
 
 
 @pytest.mark.local_model
