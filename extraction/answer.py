@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from ..memory_store.model import Quarantined, QuarantineReason
 from .backends.base import Finish
-from .response import DECLINE_FIELDS, FIELDS, NOTHING
+from .response import FIELDS
 
 _OPENING: Final = re.compile(r'\s*\{\s*"updates"\s*:\s*\[\s*')
 _NEXT: Final = re.compile(r"\s*(?:,\s*|(\]))")
@@ -60,17 +60,13 @@ def _integer(text: str) -> int | _Unreadable:
 _DECODER: Final = json.JSONDecoder(object_pairs_hook=_Object, parse_int=_integer, parse_constant=_Unreadable)
 
 
-def parse(text: str, finish: Finish = "complete", *, max_updates: int = 8, may_decline: bool = False) -> Answer:
-    """Take an answer apart.  Items above `max_updates` are quarantined; so is whatever is no item, as one row.
-
-    With `may_decline` an item that says `"attribute": "nothing"` and stops there is no update and no loss either.
-    """
+def parse(text: str, finish: Finish = "complete", *, max_updates: int = 8) -> Answer:
+    """Take an answer apart.  Items above `max_updates` are quarantined; so is whatever is no item, as one row."""
     opening = _OPENING.match(text)
     if opening is None:
         return Answer(entries=(_lost(text, "the answer is no object with a list of updates", text),), status="failed")
     items, at, closed = _items(text, opening.end())
-    said = [entry for entry in items if not (may_decline and _declines(entry))]
-    entries = [_bounded(entry, index, max_updates) for index, entry in enumerate(said)]
+    entries = [_bounded(entry, index, max_updates) for index, entry in enumerate(items)]
     if not (closed and _CLOSING.match(text, at)):
         why = "the answer was cut" if finish != "complete" else "the answer goes on as no list of updates"
         entries.append(_lost(text[at:], why, text))
@@ -96,13 +92,6 @@ def _items(text: str, at: int) -> tuple[list[Item | Quarantined], int, bool]:
         if following[1]:
             return items, following.end(), True
         at = following.end()
-
-
-def _declines(entry: Item | Quarantined) -> bool:
-    if isinstance(entry, Item):
-        return False
-    names = list(json.loads(entry.raw)) if entry.reason is QuarantineReason.MISSING_FIELD else []
-    return names == DECLINE_FIELDS and json.loads(entry.raw)["attribute"] == NOTHING
 
 
 def _bounded(entry: Item | Quarantined, index: int, max_updates: int) -> Item | Quarantined:

@@ -6,6 +6,9 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from itertools import zip_longest
 from typing import Any, Final
 
 from ..memory_store.errors import BackendError, InvalidInput, UnknownAttribute
@@ -21,12 +24,13 @@ from ..memory_store.model import (
 )
 from ..memory_store.schema import Attribute, MemorySchema
 from ..memory_store.values import fold
-from ..prompts import Described, Known, Prompt, Turn, ask, render, render_compact
-from .answer import Answer, Item, parse
-from .backends.base import Backend, Budget, Completion, Message, Request, Usage
+from ..prompts import Prompt
+from .answer import Answer, Item, Status, parse
+from .backends.base import Backend, Budget, Certainty, Completion, Request, Usage
+from .chunks import Chunk, chunks
 from .items import candidate_from_item
-from .response import Offer, Stored, response_schema
-from .shots import Named, compact_shots, shots
+from .questions import prompt_for, request_for
+from .response import Offer, Stored
 
 REVISION: Final = 1
 """Goes up whenever the same answer of a model would become something else."""
@@ -62,15 +66,17 @@ class _Read:
     usage: Usage
     lost: Sequence[Quarantined]
     error: str | None = None
+    confidence: Sequence[Certainty] = ()
 
 
 class Extractor:
     """Extracts from episodes under one schema with one model.
 
     `budget` is what one episode may cost, over all attempts; only an answer that cannot be used at all is asked for
-    again.  `max_updates` bounds an answer (default: 6, and 1 for a compact model, which would go on repeating itself);
-    `context_turns` are the turns before an episode that are shown, to a compact model none.  With `new_subjects` a
-    model may tell of subjects that nobody has mentioned yet, which a small model is no good at.
+    again.  `max_updates` bounds an answer; `context_turns` are the turns before an episode that are shown (default: 2,
+    and 1 for a compact model, which was trained so).  With `new_subjects` a model may tell of subjects that nobody has
+    mentioned yet, which a small model is no good at.  A text of more than `chunk` code points is asked about in parts
+    (default: 4,000, and 600 for a compact model), each with a fifth of the one before.
     """
 
     def __init__(
@@ -79,25 +85,31 @@ class Extractor:
         backend: Backend,
         *,
         budget: Budget = _BUDGET,
-        max_updates: int | None = None,
-        context_turns: int = 2,
+        max_updates: int = 8,
+        context_turns: int | None = None,
         new_subjects: bool = False,
+        chunk: int | None = None,
     ) -> None:
         self.schema = schema
         self.backend = backend
         self.budget = budget
-        self.max_updates = max_updates or (1 if backend.compact else 6)
-        self.context_turns = context_turns
+        self.max_updates = max_updates
+        self.context_turns = context_turns if context_turns is not None else 1 if backend.compact else 2
         self.new_subjects = new_subjects
+        self.chunk = chunk or (600 if backend.compact else 4000)
 
     @property
     def version(self) -> str:
         """Identity of model, schema, prompt and settings: extractors of one version make the same of an episode."""
-        prompt = self._prompt([(str(attr), attr) for attr in self.schema.attributes()], "", "user")
-        settings = [self.max_updates, self.context_turns, self.new_subjects, self.budget.tokens]
-        recipe = json.dumps([REVISION, prompt.hash, self.schema.to_json(), *settings])
+        settings = [self.max_updates, self.context_turns, self.new_subjects, self.chunk, self.budget.tokens]
+        recipe = json.dumps([REVISION, self._prompt_hash, self.schema.to_json(), *settings])
         digest = hashlib.sha256(recipe.encode()).hexdigest()[:16]
         return f"{self.backend.name} {self.schema.name}@{self.schema.version} {digest}"
+
+    @cached_property
+    def _prompt_hash(self) -> str:
+        nobody = Episode(text="-", observed_at=datetime(1, 1, 1, tzinfo=UTC), source=self.schema.sources[0])
+        return prompt_for(self._offer(ExtractionTask(episode=nobody))).hash
 
     def extract(self, task: ExtractionTask) -> Outcome:
         """What the model makes of an episode.  Raises BackendError when it is no use to try again."""
@@ -107,51 +119,33 @@ class Extractor:
         """The outcome of each task, in order; the backend is asked about all of them at once.
 
         All that a model returns ends as a candidate or a quarantine row.  A turn whose source may write no attribute
-        is not asked about (`context`).  A retryable BackendError gives `failed`, any other is raised.
+        is not asked about (`context`).  A long text is asked about in parts; where one is lost the outcome is
+        `partial`.  A retryable BackendError gives `failed`, any other is raised.
         """
-        questions = [self._question(task) for task in tasks]
-        replies = iter(self._ask([question.request for question in questions if question]))
-        version = self.version
-        return [
-            self._outcome(question, next(replies), version)
-            if question
-            else Outcome(status="context", extractor=version)
-            for question in questions
-        ]
+        questions = [self._questions(task) for task in tasks]
+        replies = iter(self._ask([question.request for asked in questions for question in asked]))
+        return [self._outcome(asked, [next(replies) for _ in asked]) for asked in questions]
 
-    def _question(self, task: ExtractionTask) -> _Question | None:
-        offer = self._offer(task)
-        if not offer.attributes:
-            return None
-        named = [(offer.name(attr), attr) for attr in offer.attributes]
-        prompt = self._prompt(named, self._ask_about(offer), offer.subjects[0])
-        messages = tuple(Message(role=part.role, content=part.content) for part in prompt.parts)
-        schema = response_schema(offer)
-        request = Request(messages=messages, schema=schema, source=offer.episode.text, budget=self.budget)
-        return _Question(offer=offer, prompt=prompt, request=request)
+    def _questions(self, task: ExtractionTask) -> list[_Question]:
+        parts = chunks(task.episode.text, self.chunk, self.chunk // 5)
+        offers = [self._offer(task)] if len(parts) == 1 else [self._offer(task, part) for part in parts]
+        return [self._question(offer) for offer in offers if offer.attributes]
 
-    def _prompt(self, attributes: Sequence[Named], question: str, speaker: str) -> Prompt:
-        if self.backend.compact:
-            return render_compact(compact_shots(attributes, speaker), question)
-        return render([_described(*named) for named in attributes], shots(attributes), question)
+    def _question(self, offer: Offer) -> _Question:
+        prompt = prompt_for(offer)
+        return _Question(offer=offer, prompt=prompt, request=request_for(offer, prompt, self.budget))
 
     def _parse(self, reply: Completion) -> Answer:
-        return parse(reply.text, reply.finish, max_updates=self.max_updates, may_decline=self.backend.compact)
+        answer = parse(reply.text, reply.finish, max_updates=self.max_updates)
+        cut_short = reply.finish == "closed" and answer.status == "complete"
+        return replace(answer, status="partial") if cut_short else answer
 
-    def _ask_about(self, offer: Offer) -> str:
-        if self.backend.compact:
-            return offer.episode.text
-        return ask(
-            _turn(offer.episode),
-            context=[_turn(turn) for turn in offer.context],
-            known=[_known(offer, attr, *row) for attr in offer.attributes for row in offer.on_record(attr)],
-        )
-
-    def _offer(self, task: ExtractionTask) -> Offer:
+    def _offer(self, task: ExtractionTask, chunk: Chunk | None = None) -> Offer:
         episode, rank = task.episode, self.schema.rank
         attributes = [a for a in self.schema.attributes() if rank(episode.source) >= rank(a.rules.min_source)]
         speaker = subject_id(episode.speaker) if episode.speaker else "user"
-        context = task.context[-self.context_turns :] if self.context_turns else ()
+        begins = chunk is None or chunk.start == 0
+        context = task.context[-self.context_turns :] if self.context_turns and begins else ()
         return Offer(
             schema=self.schema,
             episode=episode,
@@ -163,6 +157,7 @@ class Extractor:
             max_updates=self.max_updates,
             new_subjects=self.new_subjects,
             compact=self.backend.compact,
+            chunk=chunk,
         )
 
     def _stored(self, facts: Iterable[Fact[Any]]) -> dict[Key, Stored]:
@@ -190,17 +185,21 @@ class Extractor:
                 return [error]
         return [reply for request in requests for reply in self._ask([request])]
 
-    def _outcome(self, question: _Question, reply: Completion | BackendError, version: str) -> Outcome:
-        read = self._read(question.request, reply)
-        candidates, refused = _sorted_out(read.answer, question.offer)
+    def _outcome(self, questions: Sequence[_Question], replies: Sequence[Completion | BackendError]) -> Outcome:
+        if not questions:
+            return Outcome(status="context", extractor=self.version)
+        reads = [self._read(question.request, reply) for question, reply in zip(questions, replies, strict=True)]
+        candidates, refused = _sorted_out(reads, [question.offer for question in questions])
+        status = _status([read.answer.status for read in reads])
+        usage = sum((read.usage for read in reads), Usage())
         return Outcome(
             candidates=tuple(candidates),
-            quarantined=(*read.lost, *refused),
-            extractor=version,
-            prompt_hash=question.prompt.hash,
-            status=read.answer.status,
-            error=read.error or _ERRORS[read.answer.status],
-            usage=asdict(read.usage),
+            quarantined=(*(row for read in reads for row in read.lost), *refused),
+            extractor=self.version,
+            prompt_hash=questions[0].prompt.hash,
+            status=status,
+            error=next((read.error for read in reads if read.error), None),
+            usage=asdict(usage) | _coverage(questions, reads),
         )
 
     def _read(self, request: Request, reply: Completion | BackendError) -> _Read:
@@ -215,7 +214,8 @@ class Extractor:
             usage, answer = usage + reply.usage, self._parse(reply)
             left = self.budget.seconds - usage.seconds
             if answer.status != "failed" or reply.finish != "complete" or attempt == self.budget.attempts or left <= 0:
-                return _Read(answer=answer, usage=usage, lost=lost)
+                error = _ERRORS[answer.status]
+                return _Read(answer=answer, usage=usage, lost=lost, error=error, confidence=reply.confidence)
             lost += [entry for entry in answer.entries if isinstance(entry, Quarantined)]
             reply = self._ask([replace(request, budget=replace(self.budget, seconds=left))])[0]
         raise InvalidInput("budget: an answer needs at least one attempt")
@@ -229,19 +229,35 @@ _ERRORS: Final = {
 }
 
 
-def _sorted_out(answer: Answer, offer: Offer) -> tuple[list[Candidate], list[Quarantined]]:
+def _status(parts: Sequence[Status]) -> Status:
+    """`complete` or `failed` where all parts of a text are so."""
+    return parts[0] if len(set(parts)) == 1 else "partial"
+
+
+def _coverage(questions: Sequence[_Question], reads: Sequence[_Read]) -> dict[str, float]:
+    """Of a text in several parts: how many there are, and the share of its code points whose answer is whole."""
+    spans = [question.offer.chunk for question in questions]
+    lengths = [span.end - span.fresh for span in spans if span is not None]
+    if not lengths:
+        return {}
+    whole = [n for n, read in zip(lengths, reads, strict=True) if read.answer.status == "complete"]
+    return {"chunks": len(lengths), "coverage": sum(whole) / sum(lengths)}
+
+
+def _sorted_out(reads: Sequence[_Read], offers: Sequence[Offer]) -> tuple[list[Candidate], list[Quarantined]]:
     """Candidates, and whatever could not become one or says what an item before has said."""
     candidates: list[Candidate] = []
     refused: list[Quarantined] = []
-    for entry in answer.entries:
-        made = candidate_from_item(entry, offer) if isinstance(entry, Item) else entry
-        if isinstance(made, Quarantined):
-            refused.append(made)
-        elif any(_is_same(made, other) for other in candidates):
-            message = "an update before says the same"
-            refused.append(Quarantined(reason=QuarantineReason.DUPLICATE, message=message, raw=entry.raw))
-        else:
-            candidates.append(made)
+    for read, offer in zip(reads, offers, strict=True):
+        for entry, certainty in zip_longest(read.answer.entries, read.confidence[: len(read.answer.entries)]):
+            made = candidate_from_item(entry, offer) if isinstance(entry, Item) else entry
+            if isinstance(made, Quarantined):
+                refused.append(made)
+            elif any(_is_same(made, other) for other in candidates):
+                message = "an update before says the same"
+                refused.append(Quarantined(reason=QuarantineReason.DUPLICATE, message=message, raw=entry.raw))
+            else:
+                candidates.append(replace(made, confidence=certainty.right if certainty else None))
     return candidates, refused
 
 
@@ -265,17 +281,3 @@ def _in_play(stored: dict[Key, Stored], attributes: Iterable[Attribute[Any]], te
             keys = [key for key in keys if key.item in words][:MAX_ITEMS_IN_PLAY]
         chosen.update({key: stored[key] for key in keys})
     return chosen
-
-
-def _described(name: str, attr: Attribute[Any]) -> Described:
-    kind = " | ".join(attr.type.values) or attr.type.name
-    many = {"set": "several, ", "map": "several, by item, "}.get(attr.many or "", "")
-    return Described(name=name, kind=many + kind, description=attr.description)
-
-
-def _turn(episode: Episode) -> Turn:
-    return Turn(subject_id(episode.speaker or episode.source), episode.text)
-
-
-def _known(offer: Offer, attr: Attribute[Any], key: Key, stored: Stored) -> Known:
-    return Known(key.subject, offer.name(attr), stored.json, stored.item if attr.many else None)

@@ -16,14 +16,28 @@ _MARKS: Final = 30
 _QUOTES: Final = str.maketrans(
     dict.fromkeys("\u2018\u2019\u201a\u201b", "'") | dict.fromkeys("\u201c\u201d\u201e\u201f", '"')
 )
+_GOOD: Final = (
+    "right|correct|fine|good|great|perfect|true|nice|cool|ok|okay|confirmed|wonderful|awesome|amazing|fantastic"
+)
 _AFFIRMS: Final = re.compile(
-    r"\b(?:yes|yeah|yep|yup|sure|ok|okay|exactly|indeed|agreed|absolutely|definitely|certainly|of course"
-    r"|(?:that|this)(?:'s| is| was)? (?:right|correct|fine|good|great|perfect|true|it|works)|correct"
-    r"|(?:sounds|looks) (?:good|great|fine|right|perfect)|works for me|go ahead|please do|do (?:it|that)|i confirm"
-    r"|(?:that|this|the (?:first|second|third|last|latter|former|other)) one|i(?:'ll| will) take)\b",
+    r"\b(?:yes|yeah|yep|yup|sure|ok|okay|exactly|indeed|agreed|absolutely|definitely|certainly|of course|correct"
+    rf"|(?:that|this|it)(?:'s| is| was| would be| will be)? (?:all |just |absolutely )?"
+    rf"(?:{_GOOD}|it|works|what i (?:want|need))"
+    rf"|(?:that|this|it) (?:will|would|should) (?:work|do|suit)|suits me|(?:sounds|looks|seems) (?:{_GOOD})"
+    r"|works for me|go ahead|please do|do (?:it|that)|i confirm|you got it|you(?:'re| are) right"
+    r"|i (?:like|love) (?:that|it)"
+    r"|(?:that|this|the (?:first|second|third|last|latter|former|other)) one|i(?:'ll| will) take)\b"
+    rf"|^\W*(?:oh\W+)?(?:{_GOOD}|all ?right|alright|excellent|terrific)\b",
     re.IGNORECASE,
 )
-_DENIES: Final = re.compile(r"\b(?:no|not|nope|never|neither|wrong|instead|cannot|\w+n't)\b|\?", re.IGNORECASE)
+_THEN_ASKS: Final = re.compile(
+    rf"^\W*(?:yes|yeah|yep|yup|sure|all ?right|alright|excellent|{_GOOD})\W+"
+    r"(?:(?:and|but|so|also|please|thanks|thank you)\W+)*"
+    r"(?:what|how|when|which|where|who|is|are|does|do|did|can|could|will|would|may|has|have)\b.*\?",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Consent that is followed by a question about something else ("Yes, what is their address?")."""
+_DENIES: Final = re.compile(r"\b(?:no|not|nope|never|neither|wrong|instead|cannot|\w+n't)\b", re.IGNORECASE)
 _SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
 
 
@@ -138,8 +152,9 @@ def _fold(cluster: str) -> str:
 def affirms(text: str) -> bool:
     """Whether some sentence of `text` agrees with what was said before ("Yes, that one.").
 
-    The rule is a list of English phrases: a sentence affirms when it holds one of them, no negation and no question
-    mark.  What it misses ends in quarantine; it never lets a denial pass for consent.
+    The rule is a list of English phrases: a sentence affirms when it holds one of them and no negation, and is either
+    no question or one that opens with consent ("Yes, what is their address?").  What it misses ends in quarantine; it
+    never lets a denial pass for consent.
     """
     return any(_affirmative(sentence.group()) for sentence in _SENTENCE.finditer(text))
 
@@ -152,4 +167,11 @@ def affirms_at(text: str, span: Span) -> bool:
 
 def _affirmative(sentence: str) -> bool:
     plain = sentence.replace("\u2019", "'")
-    return bool(_AFFIRMS.search(plain)) and not _DENIES.search(plain)
+    if _DENIES.search(plain):
+        return False
+    return bool(_THEN_ASKS.match(plain) if "?" in plain else _AFFIRMS.search(plain))
+
+
+def affirmations(text: str) -> Iterator[str]:
+    """The sentences of `text` that affirm, in order."""
+    return (match.group().strip() for match in _SENTENCE.finditer(text) if _affirmative(match.group()))

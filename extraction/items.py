@@ -47,7 +47,7 @@ def candidate_from_item(item: Item, offer: Offer) -> Candidate | Quarantined:
 
 def _read(fields: Fields, offer: Offer) -> Candidate:
     attr = _offered(fields, offer)
-    desk = _Desk(offer=offer, attr=attr, evidence=_own_words(fields["evidence"], offer.episode, attr))
+    desk = _Desk(offer=offer, attr=attr, evidence=_own_words(fields["evidence"], offer, attr))
     told = desk.entry(fields)
     key = Key(attr.memory_type, desk.subject(fields["subject"]), attr.name, told.entry.key)
     stored = offer.stored.get(key)
@@ -84,8 +84,9 @@ def _text(fields: Fields, name: str) -> str:
     raise Refused(QuarantineReason.OUTSIDE_SCHEMA, f"{name}: expected text, got {fields[name]!r}")
 
 
-def _own_words(quote: object, episode: Episode, attr: Attribute[Any]) -> Span:
-    span = grounding.find(quote, episode.text) if isinstance(quote, str) else None
+def _own_words(quote: object, offer: Offer, attr: Attribute[Any]) -> Span:
+    episode = offer.episode
+    span = grounding.find(quote, episode.text, offer.place) if isinstance(quote, str) else None
     if span is None:
         raise Refused(QuarantineReason.UNGROUNDED, f"evidence: the episode does not say {quote!r}")
     if span.match != "exact" and attr.rules.verbatim:
@@ -281,7 +282,7 @@ class _Desk:
         episode, span = self.offer.episode, self.evidence
         single = next((q.span for q in quotes if q.home is episode and q.span.occurrences == 1), None)
         if span.occurrences > 1 and span.match == "exact":
-            span = grounding.find(span.quote, episode.text, single) or span
+            span = grounding.find(span.quote, episode.text, single or self.offer.place) or span
         return (evidence_of(span, episode, "evidence"), *(evidence_of(q.span, q.home, q.role) for q in quotes))
 
 

@@ -27,18 +27,16 @@ from typing import Any, Final
 from ..memory_store.model import Episode, Key
 from ..memory_store.schema import Attribute, MemorySchema
 from . import grounding
+from .chunks import Chunk
 
 FIELDS: Final = ("evidence", "subject", "attribute", "item", "current_value", "change", "value", "when", "until")
 """Fields of an update in the order in which a model fills them."""
 NEW_SUBJECT: Final = "^[a-z][a-z0-9_]{0,63}$"
 """The shape of the id of a subject that was not known before."""
 
-NOTHING: Final = "nothing"
-"""Stands for the attribute where a compact model says that a message is about none of them."""
-DECLINE_FIELDS: Final = ["evidence", "subject", "attribute"]
-
 Json = dict[str, Any]
 _QUOTE: Final[Json] = {"type": "string", "x-substring": True}
+_QUOTE_OF_TURNS: Final[Json] = {"type": "string", "x-substring": "turns"}
 _TEXT: Final[Json] = {"type": "string"}
 _NULL: Final[Json] = {"type": "null"}
 
@@ -58,7 +56,7 @@ class Stored:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Offer:
-    """What a model may say about one episode.
+    """What a model may say about one episode, or about the `chunk` of it that it is shown.
 
     `attributes` are those that the episode's source may write, `subjects` the known ones with the speaker first,
     `types` the memory types of those of which something is stored, `stored` the values in play.
@@ -74,11 +72,24 @@ class Offer:
     max_updates: int = 8
     new_subjects: bool = False
     compact: bool = False
+    chunk: Chunk | None = None
+
+    @property
+    def text(self) -> str:
+        """The text that the model is asked about."""
+        return self.episode.text if self.chunk is None else self.episode.text[self.chunk.start : self.chunk.end]
+
+    @property
+    def place(self) -> grounding.Span | None:
+        """Where in the episode that is, unless it is the whole."""
+        return (
+            None if self.chunk is None else grounding.Span(start=self.chunk.start, end=self.chunk.end, quote=self.text)
+        )
 
     def name(self, attr: Attribute[Any]) -> str:
         """How the attribute is called: by its name where that is unique in the schema, else `type.attribute`."""
         namesakes = sum(other.name == attr.name for other in self.schema.attributes())
-        return attr.name if namesakes == 1 and attr.name != NOTHING else str(attr)
+        return attr.name if namesakes == 1 else str(attr)
 
     def subjects_of(self, attr: Attribute[Any]) -> list[str]:
         """The known subjects that may have the attribute: those of its type or of none yet, and the speaker."""
@@ -96,23 +107,13 @@ class Offer:
     @property
     def quotes_context(self) -> bool:
         """Whether a value may be quoted from a turn before, since the episode affirms something."""
-        return bool(self.context) and grounding.affirms(self.episode.text)
+        return bool(self.context) and grounding.affirms(self.text)
 
 
 def response_schema(offer: Offer) -> Json:
-    """The JSON Schema of an answer; the same offer gives the same schema, key by key.
-
-    A compact model cannot tell beforehand whether there is anything to say: an empty list and a first item are equally
-    likely to it.  So it always gives one, and may end it at the attribute, after it has looked at its evidence.
-    """
+    """The JSON Schema of an answer; the same offer gives the same schema, key by key."""
     members = [member for attr in offer.attributes for member in _members(offer, attr)]
-    bounds = {"maxItems": offer.max_updates}
-    if offer.compact:
-        members.append(
-            _object({"evidence": _QUOTE, "subject": {"const": offer.subjects[0]}, "attribute": {"const": NOTHING}})
-        )
-        bounds = {"minItems": 1, **bounds}
-    return _object({"updates": {"type": "array", "items": {"anyOf": members}, **bounds}})
+    return _object({"updates": {"type": "array", "items": {"anyOf": members}, "maxItems": offer.max_updates}})
 
 
 def _members(offer: Offer, attr: Attribute[Any]) -> Iterator[Json]:
@@ -169,9 +170,9 @@ def _value(offer: Offer, attr: Attribute[Any]) -> Json:
 
 
 def _text(offer: Offer, attr: Attribute[Any]) -> Json:
-    paraphrase = attr.type.name == "text" and not attr.rules.verbatim
-    # The grammar of a local model can only point into the episode; a quote from a turn before is checked in code.
-    return _TEXT if paraphrase or offer.quotes_context else _QUOTE
+    if attr.type.name == "text" and not attr.rules.verbatim:
+        return _TEXT
+    return _QUOTE_OF_TURNS if offer.quotes_context else _QUOTE
 
 
 def _object(properties: Json) -> Json:

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from ..memory_store.schema import Attribute
 from ..prompts import Known, Turn, ask
-from .response import NOTHING
 
 MAX_SHOTS: Final = 4
 """Attributes that get an example of their own."""
@@ -35,45 +34,6 @@ def shots(attributes: Sequence[Named]) -> list[tuple[str, str]]:
     shown = _varied(attributes)
     pairs = [_new(*named) for named in shown] + [_changed(*named) for named in shown[:1] if not named[1].many]
     return [*pairs[:2], _nothing("Hello there!"), *pairs[2:], _nothing("What time is it?")]
-
-
-def compact_shots(attributes: Sequence[Named], speaker: str) -> list[tuple[str, str]]:
-    """Pairs of a bare message by `speaker` and its answer, in the form that worked best with the default model.
-
-    It reads values rightly only when the examples are about the same subject.  More than two that say nothing make it
-    deny everything, and the attribute of the last one draws all answers.
-    """
-    shown = _varied([named for named in attributes if not named[1].many] or attributes)
-    new = [_bare_new(speaker, *named) for named in shown]
-    change = _bare_change(speaker, *shown[0])
-    return [
-        _bare_nothing(speaker, "Hello there!"),
-        new[0],
-        _bare_nothing(speaker, "What time is it?"),
-        *new[1:],
-        change,
-    ]
-
-
-def _bare_nothing(speaker: str, text: str) -> tuple[str, str]:
-    update = {"evidence": text, "subject": speaker, "attribute": NOTHING}
-    return text, json.dumps({"updates": [update]}, ensure_ascii=False)
-
-
-def _bare_new(speaker: str, name: str, attr: Attribute[Any]) -> tuple[str, str]:
-    words, value = _value(attr, 0)
-    text = f"My {_spoken(attr)}: {words}."
-    if attr.type.name == "enum":
-        text = f"Please make the {_spoken(attr)} {words}."
-    item = {"item": words} if attr.many else {}
-    return text, _answer(speaker, text, name, item, None, "new", None if attr.many == "set" else value)
-
-
-def _bare_change(speaker: str, name: str, attr: Attribute[Any]) -> tuple[str, str]:
-    (_, old), (words, value) = _value(attr, 0), _value(attr, 1)
-    text = f"My {_spoken(attr)} changed to {words}."
-    item = {"item": words} if attr.many else {}
-    return text, _answer(speaker, text, name, item, old, "update", None if attr.many == "set" else value)
 
 
 def _varied(attributes: Sequence[Named]) -> list[Named]:

@@ -37,7 +37,7 @@ class Turn(NamedTuple):
 
 
 class Known(NamedTuple):
-    """A value on record, in its JSON form, and the item of an attribute that holds many."""
+    """A value on record, in its JSON form; of a map with its item, of a set the item alone."""
 
     subject: str
     attribute: str
@@ -76,9 +76,9 @@ def render(attributes: Sequence[Described], examples: Sequence[tuple[str, str]],
     return _chat(system, examples, question)
 
 
-def render_compact(examples: Sequence[tuple[str, str]], question: str) -> Prompt:
-    """The prompt for a very small model, which learns from the examples alone."""
-    return _chat(_template("compact.md").template, examples, question)
+def render_compact(attributes: Sequence[Described], question: str) -> Prompt:
+    """The prompt for a model that was trained on this form: the attributes, no instructions and no examples."""
+    return _chat(_template("compact.md").substitute(attributes="\n".join(map(_describe, attributes))), [], question)
 
 
 def _chat(system: str, examples: Sequence[tuple[str, str]], question: str) -> Prompt:
@@ -86,23 +86,35 @@ def _chat(system: str, examples: Sequence[tuple[str, str]], question: str) -> Pr
     return Prompt(constant=(Part("system", system.strip()), *shots), question=Part("user", question))
 
 
-def ask(message: Turn, *, context: Sequence[Turn] = (), known: Sequence[Known] = ()) -> str:
-    """The question about one message, after what is on record and the turns before it."""
+def ask(
+    message: Turn, *, context: Sequence[Turn] = (), known: Sequence[Known] = (), subjects: Sequence[str] = ()
+) -> str:
+    """The question about one message, after the subjects (if several), what is on record and the turns before."""
+    several = [f"Subjects: {', '.join(subjects)}"] if len(subjects) > 1 else []
     earlier = [f"Earlier, {turn.speaker} said: {_quoted(turn.text)}" for turn in context]
-    return "\n".join([*map(_record, known), *earlier, f"{message.speaker} says: {_quoted(message.text)}"])
+    return "\n".join([*several, *_records(known), *earlier, f"{message.speaker} says: {_quoted(message.text)}"])
 
 
 def _describe(attribute: Described) -> str:
     return " ".join(f"- {attribute.name} ({attribute.kind}): {attribute.description}".split())
 
 
-def _record(known: Known) -> str:
-    item = "" if known.item is None else f"[{_quoted(known.item)}]"
-    return f"On record: {known.subject} {known.attribute}{item} = {_quoted(known.value)}"
+def _records(known: Sequence[Known]) -> list[str]:
+    """A line for each subject: `On record about mira: {"city":"Oslo","allergies":["nuts"],"tea":{"oolong":"like"}}`."""
+    subjects: dict[str, dict[str, Any]] = {}
+    for row in known:
+        values = subjects.setdefault(row.subject, {})
+        if row.item is None:
+            values[row.attribute] = row.value
+        elif row.value is None:
+            values.setdefault(row.attribute, []).append(row.item)
+        else:
+            values.setdefault(row.attribute, {})[row.item] = row.value
+    return [f"On record about {subject}: {_quoted(values)}" for subject, values in subjects.items()]
 
 
 def _quoted(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.translate(_LINE_BREAKS)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sgam.extraction.backends.base import Budget, Completion, Request, Usage
+from sgam.extraction.backends.base import Budget, Certainty, Completion, Request, Usage
 from sgam.extraction.backends.scripted import ScriptedBackend
 from sgam.extraction.extractor import MAX_ITEMS_IN_PLAY, ExtractionTask, Extractor
 from sgam.memory_store.errors import BackendError, GrammarError
@@ -188,8 +188,7 @@ class TestRequest:
     def test_what_is_on_record_is_shown_and_a_constant(self) -> None:
         request = last_question(task("Hi", stored=[fact("city", "Oslo"), fact("ratings", "like", item="Tea")]))
 
-        assert 'On record: mira city = "Oslo"\n' in request.messages[-1].content
-        assert 'On record: mira ratings["Tea"] = "like"\n' in request.messages[-1].content
+        assert 'On record about mira: {"city":"Oslo","ratings":{"Tea":"like"}}\n' in request.messages[-1].content
         assert {"const": "Oslo"} in [
             member["properties"]["current_value"]
             for member in request.schema["properties"]["updates"]["items"]["anyOf"]
@@ -198,7 +197,7 @@ class TestRequest:
     def test_a_fact_that_the_schema_no_longer_knows_is_left_out(self) -> None:
         request = last_question(task("Hi", stored=[fact("shoe_size", 38), fact("deadline", "soon")]))
 
-        assert "On record: mira" not in request.messages[-1].content
+        assert "On record" not in request.messages[-1].content
 
     def test_the_last_turns_before_are_shown(self) -> None:
         turns = [said(f"turn {number}", speaker="bot") for number in range(4)]
@@ -212,8 +211,7 @@ class TestRequest:
         request = last_question(task("I eat food007.", stored=[fact("allergies", f, item=f) for f in foods]))
         question = request.messages[-1].content
 
-        assert question.count("On record") == 1
-        assert 'allergies["food007"]' in question
+        assert 'On record about mira: {"allergies":["food007"]}\n' in question
 
     def test_the_speaker_is_always_a_known_subject(self) -> None:
         request = last_question(ExtractionTask(episode=said("Hi", speaker="Zoë Ray"), subjects=("leo",)))
@@ -253,3 +251,58 @@ class TestVersion:
         assert got.prompt_hash == other.prompt_hash
         assert got.prompt_hash is not None
         assert len(got.prompt_hash) == 16
+
+
+class TestLongTexts:
+    FILLER = "It rains again and again. " * 40
+
+    def test_a_long_text_is_asked_about_in_parts(self) -> None:
+        backend = ScriptedBackend([updates(), updates(OSLO)])
+        text = self.FILLER + "I live in Oslo."
+        got = Extractor(SCHEMA, backend, chunk=800).extract(task(text))
+        evidence = got.candidates[0].evidence[0]
+
+        assert text[evidence.start : evidence.end] == "I live in Oslo"
+        assert [len(request.source) <= 800 for request in backend.requests] == [True, True]
+        assert (got.usage["chunks"], got.usage["coverage"]) == (2, 1.0)
+
+    def test_a_quote_means_its_own_part(self) -> None:
+        text = "I live in Oslo. " + self.FILLER + "Again: I live in Oslo."
+        got = extract([updates(), updates(OSLO)], task(text), chunk=800)
+
+        assert got.candidates[0].evidence[0].start == text.rindex("I live in Oslo")
+
+    def test_what_two_parts_say_is_told_once(self) -> None:
+        got = extract(
+            [updates(OSLO), updates(OSLO)], task("I live in Oslo. " + self.FILLER + "I live in Oslo."), chunk=800
+        )
+
+        assert len(got.candidates) == 1
+        assert [row.reason.value for row in got.quarantined] == ["duplicate"]
+
+    def test_a_part_that_is_lost_leaves_the_others(self) -> None:
+        text = "I live in Oslo. " + self.FILLER
+        got = extract([updates(OSLO), "?", "?"], task(text), chunk=800)
+
+        assert (got.status, len(got.candidates)) == ("partial", 1)
+        assert 0.5 < got.usage["coverage"] < 1
+
+    def test_a_short_text_is_one_part(self) -> None:
+        assert "coverage" not in extract(updates(OSLO), task("I live in Oslo.")).usage
+
+
+class TestConfidence:
+    def extract(self, *sure: Certainty, **more: Any) -> Outcome:
+        completion = Completion(text=json.dumps(updates(OSLO)), confidence=sure, **more)
+        return extract([completion], task("I live in Oslo."))
+
+    def test_how_sure_the_model_is_goes_into_the_candidate(self) -> None:
+        assert self.extract(Certainty(value=0.25)).candidates[0].confidence == 0.25
+
+    def test_a_backend_that_does_not_tell_leaves_none(self) -> None:
+        assert self.extract().candidates[0].confidence is None
+
+    def test_an_answer_that_was_closed_early_is_partial(self) -> None:
+        got = self.extract(finish="closed")
+
+        assert (got.status, len(got.candidates)) == ("partial", 1)

@@ -149,7 +149,7 @@ class TestContext:
     def test_what_is_affirmed_may_be_quoted_from_a_turn_before(self) -> None:
         context = [said("Is Oslo your home?", source="assistant", speaker="bot")]
 
-        assert members("city", text="Yes.", context=context)[0]["value"] == {"type": "string"}
+        assert members("city", text="Yes.", context=context)[0]["value"] == {"type": "string", "x-substring": "turns"}
         assert members("city", text="Thanks.", context=context)[0]["value"] == QUOTE
         assert members("city", text="Yes.")[0]["value"] == QUOTE
 
