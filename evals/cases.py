@@ -11,19 +11,10 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-import lzma
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-Case = dict[str, Any]
-
-
-def read_cases(path: Path) -> Iterator[Case]:
-    """The cases of a JSON Lines file, which may be packed with xz."""
-    with lzma.open(path, "rt", encoding="utf-8") if path.suffix == ".xz" else path.open(encoding="utf-8") as lines:
-        for line in lines:
-            yield json.loads(line)
+from ..extraction.distill.pairs import Case
+from ..extraction.distill.plan import read_cases
 
 
 def unpack(case: Case, folder: Path) -> Path:

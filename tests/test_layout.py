@@ -24,12 +24,13 @@ MAY_IMPORT = {
     "evals": {"memory_store", "prompts", "extraction", "agent"},
 }
 
-LOCAL_MODEL = ("extraction/backends/local", "evals/benchmarks")
+LOCAL_MODEL = ("extraction/backends/local", "extraction/distill", "evals/benchmarks")
 OWNERS = {
     "accelerate": LOCAL_MODEL,
     "dateparser": ("extraction/dates.py", "evals/benchmarks/dates.py"),
     "gguf": LOCAL_MODEL,
     "numpy": LOCAL_MODEL,
+    "peft": ("extraction/distill",),
     "safetensors": LOCAL_MODEL,
     "torch": LOCAL_MODEL,
     "transformers": LOCAL_MODEL,
@@ -37,9 +38,9 @@ OWNERS = {
     "instructor": ("extraction/backends/instructor",),
     "openai": ("extraction/backends/openai",),
     "psycopg": ("memory_store/postgres",),
-    "rich": ("agent",),
+    "rich": ("agent", "evals", "extraction/distill"),
     "text_to_num": ("extraction/numbers.py",),
-    "typer": ("agent",),
+    "typer": ("agent", "evals", "extraction/distill"),
 }
 ANYWHERE = {"pydantic", "tenacity"}
 

@@ -1,0 +1,1 @@
+"""The recipe of the default model: training pairs, training, evaluation, model card."""
