@@ -59,6 +59,7 @@ def train(
     warmup: Annotated[int, typer.Option(help="steps until the rate is reached")] = 15,
     longest: Annotated[int, typer.Option(help="tokens of question and answer; longer pairs are left out")] = 440,
     seed: Annotated[int, typer.Option(help="seed of a new adapter")] = 0,
+    skip: Annotated[int, typer.Option(help="leave out the first SKIP batches, which an adapter has seen")] = 0,
     limit: Annotated[int | None, typer.Option(help="train on the first LIMIT batches alone")] = None,
     threads: Annotated[int | None, typer.Option(help="CPU threads")] = None,
 ) -> None:
@@ -69,7 +70,7 @@ def train(
     from .train import Settings, train_on
 
     settings = Settings(rank=rank, rate=rate, final=final, warmup=warmup, longest=longest, seed=seed)
-    train_on(plans.read(file)[:limit], out, settings, base=base, start=start, threads=threads)
+    train_on(plans.read(file)[skip:limit], out, settings, base=base, start=start, threads=threads)
 
 
 @app.command()

@@ -28,6 +28,11 @@ Case = dict[str, Any]
 Update = dict[str, Any]
 
 MAX_EVIDENCE_WORDS: Final = 30
+WEIGHTS: Final = {"evidence": 0.5, "attribute": 2.0} | dict.fromkeys(
+    ("subject", "item", "change", "value", "when", "until"), 1.0
+)
+DECISION: Final = 4.0
+"""Weights of the characters of a field, and of the brackets that begin an update or end the list."""
 _CONTEXT_TURNS: Final = 1
 _BEFORE: Final = re.compile(r"(?:[^\s.,!?;:]+\s+){0,4}$")
 _AFTER: Final = re.compile(r"(?:\s+[^\s.,!?;:]+(?=[\s.,!?;:]|$)){0,2}")
@@ -199,6 +204,25 @@ def _place(update: Update, episode: Episode) -> tuple[bool, int]:
     """What the turn itself says, in the order in which it says it, goes before what it affirms."""
     evidence = update["evidence"]
     return evidence["episode_id"] != episode.episode_id, evidence["start"]
+
+
+def weights(answer: str) -> list[float]:
+    """How much each character of an answer counts in training.
+
+    Nothing where the grammar leaves no choice; most where the model decides whether there is one more update.
+    """
+    spelled, counts = '{"updates":[', [0.0] * 12
+    for number, item in enumerate(json.loads(answer)["updates"]):
+        spelled, counts = spelled + ("," if number else "") + "{", [*counts, *([0.0] if number else []), DECISION]
+        for place, (name, value) in enumerate(item.items()):
+            head, text = f'{"," if place else ""}"{name}":', json.dumps(value, ensure_ascii=False)
+            spelled += head + text
+            counts += [0.0] * len(head) + [WEIGHTS.get(name, 0.0)] * len(text)
+        spelled, counts = spelled + "}", [*counts, 0.0]
+    spelled, counts = spelled + "]}", [*counts, DECISION, 0.0]
+    if spelled != answer:
+        raise ValueError(f"not in the spelling of the grammar: {answer[:80]!r}")
+    return counts
 
 
 def _evidence(update: Update, offer: Offer) -> str | None:

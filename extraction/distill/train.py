@@ -23,7 +23,7 @@ from ..backends.base import Message
 from ..backends.local import models
 from ..backends.local.libraries import quiet
 from ..backends.local.prompt import encode
-from .pairs import Pair
+from .pairs import Pair, weights
 
 _ORIGIN: Final = "base.json"
 LINEAR: Final = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
@@ -50,10 +50,11 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A pair as token ids."""
+    """A pair as token ids, and how much each token of the answer counts."""
 
     prompt: list[int]
     answer: list[int]
+    weights: list[float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +76,19 @@ def tokenised(pairs: Sequence[Pair], tokenizer: Any, longest: int) -> Batch | No
     if not rows:
         return None
     shared = min(_shared(rows[0].prompt, row.prompt[:-1]) for row in rows)  # the first logits need a token of its own
-    cut = [Row(row.prompt[shared:], row.answer) for row in rows]
+    cut = [Row(row.prompt[shared:], row.answer, row.weights) for row in rows]
     kept = [row for row in cut if len(row.prompt) + len(row.answer) <= longest]
     return Batch(rows[0].prompt[:shared], kept) if kept else None
 
 
 def _row(pair: Pair, tokenizer: Any) -> Row:
     messages = [Message(role=part.role, content=part.content) for part in pair.prompt.parts]
-    return Row(encode(tokenizer, messages), list(tokenizer.encode(pair.answer, add_special_tokens=False)))
+    answer = tokenizer(pair.answer, add_special_tokens=False, return_offsets_mapping=True)
+    counts = weights(pair.answer)
+    spans = answer["offset_mapping"]
+    return Row(
+        encode(tokenizer, messages), list(answer["input_ids"]), [max(counts[a:b], default=0.0) for a, b in spans]
+    )
 
 
 def _shared(left: Sequence[int], right: Sequence[int]) -> int:
@@ -90,34 +96,35 @@ def _shared(left: Sequence[int], right: Sequence[int]) -> int:
 
 
 def loss_of(model: Any, batch: Batch) -> torch.Tensor:
-    """Mean cross-entropy of the answers' tokens, in nats."""
+    """Weighted mean cross-entropy of the answers' tokens, in nats."""
     cache = DynamicCache(config=model.config)
     inner, head = model.get_base_model().model, model.get_base_model().lm_head
     inner(input_ids=torch.tensor([batch.prefix]), cache=cache, use_cache=True)
     cache.batch_repeat_interleave(len(batch.rows))
-    ids, mask, targets = _padded(batch)
+    ids, mask, counts = _padded(batch)
     positions = torch.arange(ids.shape[1])[None] + len(batch.prefix)
     hidden = inner(
         input_ids=ids, attention_mask=mask, position_ids=positions.expand_as(ids), cache=cache, use_cache=True
     ).last_hidden_state
-    told = targets[:, 1:] >= 0
+    told = counts[:, 1:] > 0
     logits = head(hidden[:, :-1][told])
-    return torch.nn.functional.cross_entropy(logits.float(), targets[:, 1:][told])
+    losses = torch.nn.functional.cross_entropy(logits.float(), ids[:, 1:][told], reduction="none")
+    return (losses * counts[:, 1:][told]).sum() / counts.sum()
 
 
 def _padded(batch: Batch) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Token ids, attention mask over prefix and rows, and the targets (-1 where there is none)."""
+    """Token ids, attention mask over prefix and rows, and how much each token counts as a target."""
     longest = max(len(row.prompt) + len(row.answer) for row in batch.rows)
     ids = torch.zeros(len(batch.rows), longest, dtype=torch.long)
     mask = torch.zeros(len(batch.rows), len(batch.prefix) + longest, dtype=torch.long)
-    targets = torch.full_like(ids, -1)
+    counts = torch.zeros(ids.shape)
     mask[:, : len(batch.prefix)] = 1
     for index, row in enumerate(batch.rows):
         tokens = row.prompt + row.answer
         ids[index, : len(tokens)] = torch.tensor(tokens)
         mask[index, len(batch.prefix) : len(batch.prefix) + len(tokens)] = 1
-        targets[index, len(row.prompt) : len(tokens)] = torch.tensor(row.answer)
-    return ids, mask, targets
+        counts[index, len(row.prompt) : len(tokens)] = torch.tensor(row.weights)
+    return ids, mask, counts
 
 
 def adapted(model: Any, settings: Settings, start: Path | None = None) -> Any:

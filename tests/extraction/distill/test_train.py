@@ -66,9 +66,10 @@ def test_sharing_the_constant_part_changes_no_loss(base: Path) -> None:
     batch = train.tokenised(PLAN[0], tokenizer, 4000)
     assert batch is not None
     rows = [(batch.prefix + row.prompt, row.answer) for row in batch.rows]
+    counts = torch.cat([torch.tensor(row.weights) for row in batch.rows])
     with torch.no_grad():
         shared = train.loss_of(train.adapted(model, train.Settings()), batch)
-        alone = torch.cat([_losses(model, *row) for row in rows]).mean()
+        alone = (torch.cat([_losses(model, *row) for row in rows]) * counts).sum() / counts.sum()
 
     assert torch.isclose(shared, alone, atol=1e-4)
 
