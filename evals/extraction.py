@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,14 +24,18 @@ from rich.progress import track
 
 from ..agent.models import backend_of
 from ..extraction.distill.pairs import Case, Update
-from ..extraction.distill.plan import read_cases
+from ..extraction.distill.plan import read_cases, speaks_for_itself
 from ..extraction.extractor import ExtractionTask, Extractor
+from ..memory_store.errors import InvalidInput
 from ..memory_store.model import Candidate, Episode, Fact, Outcome, subject_id
 from ..memory_store.schema import MemorySchema
 from ..memory_store.values import fold
 
-Key = tuple[str, str]
-"""`type.attribute` and the folded item (empty for an attribute that holds one value)."""
+Key = tuple[str, str, str]
+"""Subject, `type.attribute` and the folded item of a map.
+
+The subject is empty in a case whose subjects do not speak: there all facts count as the speaker's.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,8 +50,8 @@ class Said:
     optional: bool = False
 
     def tells(self, other: Said) -> bool:
-        """Whether two updates tell the same key and value."""
-        if self.key != other.key:
+        """Whether two updates tell the same key and value; the entry of a set is its value, revoked or not."""
+        if self.key != other.key or (self.change == "revoke") != (other.change == "revoke"):
             return False
         return bool(self.values & other.values) or not (self.values or other.values)
 
@@ -87,15 +92,18 @@ def turns_of(
 
 
 def _answered(questions: Sequence[_Question], extractor: Extractor) -> Iterator[Turn]:
-    for question, outcome in zip(questions, extractor.extract_many(q.task for q in questions), strict=True):
+    start = time.perf_counter()
+    outcomes = extractor.extract_many(q.task for q in questions)
+    seconds = (time.perf_counter() - start) / len(questions)
+    for question, outcome in zip(questions, outcomes, strict=True):
         yield Turn(
             case_id=question.case["case_id"],
             episode_id=question.task.episode.episode_id,
             text=question.task.episode.text,
             gold=question.gold,
-            predicted=tuple(_predicted(candidate, question.schema) for candidate in outcome.candidates),
+            predicted=tuple(_predicted(candidate, question.case, question.schema) for candidate in outcome.candidates),
             outcome=outcome,
-            seconds=float(outcome.usage.get("seconds", 0.0)),
+            seconds=seconds,
         )
 
 
@@ -103,6 +111,7 @@ def _questions(case: Case, schema: MemorySchema) -> Iterator[_Question]:
     turns: list[Episode] = []
     state: dict[Key, Update] = {}
     gold: dict[str, list[Update]] = {}
+    subjects = tuple(map(subject_id, case["subjects"])) if speaks_for_itself(case) else ()
     for update in case["updates"]:
         gold.setdefault(update["episode_id"], []).append(update)
     for line in case["episodes"]:
@@ -110,7 +119,8 @@ def _questions(case: Case, schema: MemorySchema) -> Iterator[_Question]:
         told = gold.get(episode.episode_id, [])
         if episode.source == "user":
             stored = tuple(_fact(update, case, schema, episode) for update in state.values())
-            task = ExtractionTask(episode=episode, context=tuple(turns[-2:]), stored=stored)
+            context = tuple(turn for turn in turns if turn.session_id == episode.session_id)[-2:]
+            task = ExtractionTask(episode=episode, context=context, stored=stored, subjects=subjects)
             yield _Question(case=case, schema=schema, task=task, gold=tuple(_gold(u, case, schema) for u in told))
         for update in told:
             _apply(state, update, case)
@@ -118,7 +128,9 @@ def _questions(case: Case, schema: MemorySchema) -> Iterator[_Question]:
 
 
 def _key(update: Update, case: Case) -> Key:
-    return f"{case['subjects'][update['subject']]}.{update['attribute']}", fold(str(update.get("item") or ""))
+    subject = subject_id(update["subject"]) if speaks_for_itself(case) else ""
+    attribute = f"{case['subjects'][update['subject']]}.{update['attribute']}"
+    return subject, attribute, fold(str(update.get("item") or ""))
 
 
 def _apply(state: dict[Key, Update], update: Update, case: Case) -> None:
@@ -130,11 +142,12 @@ def _apply(state: dict[Key, Update], update: Update, case: Case) -> None:
 
 
 def _fact(update: Update, case: Case, schema: MemorySchema, episode: Episode) -> Fact[Any]:
-    attr = schema.attribute(_key(update, case)[0])
+    subject, name, _ = _key(update, case)
+    attr = schema.attribute(name)
     return Fact(
         fact_id=0,
         memory_type=attr.memory_type,
-        subject=subject_id(episode.speaker or "user"),
+        subject=subject or subject_id(episode.speaker or "user"),
         attribute=attr.name,
         item=update.get("item"),
         value=attr.type.decode(attr.type.canonical(update["value"])),
@@ -152,30 +165,34 @@ def _fact(update: Update, case: Case, schema: MemorySchema, episode: Episode) ->
 
 
 def _gold(update: Update, case: Case, schema: MemorySchema) -> Said:
-    key = _key(update, case)
-    attr = schema.attribute(key[0])
-    values: frozenset[str] = frozenset()
-    if update["change"] != "revoke":
-        forms = [update["value"], *update.get("accept", [])]
-        values = frozenset({fold(str(form)) for form in forms} | {_text(attr.type.canonical(update["value"]))})
+    subject, name, item = _key(update, case)
+    attr = schema.attribute(name)
+    forms: list[Any] = []
+    if attr.many == "set":
+        forms = [update["item"], *update.get("accept", [])]
+    elif update["change"] != "revoke":
+        forms = [update["value"], *update.get("accept", []), _text(attr.type.canonical(update["value"]))]
     return Said(
-        key=key,
+        key=(subject, name, "" if attr.many == "set" else item),
         change=update["change"],
-        values=values,
+        values=frozenset(fold(str(form)) for form in forms),
         kind=(update.get("evidence") or {}).get("kind", ""),
         fuzzy=bool(update.get("fuzzy")),
         optional=bool(update.get("optional")),
     )
 
 
-def _predicted(candidate: Candidate, schema: MemorySchema) -> Said:
+def _predicted(candidate: Candidate, case: Case, schema: MemorySchema) -> Said:
     name = f"{candidate.key.memory_type}.{candidate.key.attribute}"
-    values: frozenset[str] = frozenset()
-    if candidate.value is not None:
-        value = schema.attribute(name).type.decode(candidate.value)
-        values = frozenset({fold(str(value)), _text(candidate.value)})
+    attr, values = schema.attribute(name), list[str]()
+    if attr.many == "set":
+        values = [candidate.key.item]
+    elif candidate.value is not None:
+        values = [str(attr.type.decode(candidate.value)), _text(candidate.value)]
     change = candidate.change or ("revoke" if candidate.value is None else "new")
-    return Said(key=(name, candidate.key.item), change=change, values=values)
+    subject = candidate.key.subject if speaks_for_itself(case) else ""
+    item = "" if attr.many == "set" else candidate.key.item
+    return Said(key=(subject, name, item), change=change, values=frozenset(map(fold, values)))
 
 
 def _text(canonical: str) -> str:
@@ -298,12 +315,14 @@ def figures(total: Tally) -> dict[str, float]:
 
 def intervals(turns: Sequence[Turn], *, samples: int = 500, seed: int = 0) -> dict[str, float]:
     """The figures with `.low` and `.high`, the 2.5 and 97.5 percentiles over resampled cases."""
+    if not turns:
+        raise InvalidInput("there are no turns to score", hint="see --only and --turns")
     cases: dict[str, Tally] = {}
     for turn in turns:
         cases[turn.case_id] = cases.get(turn.case_id, Tally()) + tally(turn)
     tallies, rng = list(cases.values()), random.Random(seed)
     found = figures(sum(tallies, Tally()))
-    drawn = [figures(sum(rng.choices(tallies, k=len(tallies)), Tally())) for _ in range(samples)] if tallies else []
+    drawn = [figures(sum(rng.choices(tallies, k=len(tallies)), Tally())) for _ in range(samples)]
     result: dict[str, float] = {}
     for name, value in found.items():
         column = sorted(row.get(name, 0.0) for row in drawn)

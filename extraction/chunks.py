@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-_SENTENCE: Final = re.compile(r"[^.!?\n]*(?:[.!?]+[\"'\u201d\u2019)\]]*|\n|$)\s*")
+_CLOSING: Final = r"[\"'\u201d\u2019)\]]*"
+_SENTENCE: Final = re.compile(rf"(?:[^.!?\n]|[.!?](?!{_CLOSING}(?:\s|$)))*(?:[.!?]{_CLOSING}|\n|$)\s*")
+"""A stop that is no end, as in "3.5", is part of its sentence."""
 
 
 class Chunk(NamedTuple):

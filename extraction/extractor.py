@@ -36,6 +36,8 @@ REVISION: Final = 1
 """Goes up whenever the same answer of a model would become something else."""
 MAX_ITEMS_IN_PLAY: Final = 24
 """Entries of one attribute that are shown to the model; with more on record, those that the texts name."""
+MIN_CHUNK: Final = 50
+"""The fewest code points that a part of a long text may have."""
 _BUDGET: Final = Budget()
 
 
@@ -72,11 +74,11 @@ class _Read:
 class Extractor:
     """Extracts from episodes under one schema with one model.
 
-    `budget` is what one episode may cost, over all attempts; only an answer that cannot be used at all is asked for
-    again.  `max_updates` bounds an answer; `context_turns` are the turns before an episode that are shown (default: 2,
-    and 1 for a compact model, which was trained so).  With `new_subjects` a model may tell of subjects that nobody has
-    mentioned yet, which a small model is no good at.  A text of more than `chunk` code points is asked about in parts
-    (default: 4,000, and 600 for a compact model), each with a fifth of the one before.
+    `budget` is what one episode, or each part of a long one, may cost over all attempts; only an answer that cannot be
+    used at all is asked for again.  `max_updates` bounds an answer; `context_turns` are the turns before an episode
+    that are shown (default: 2, and 1 for a compact model, which was trained so).  With `new_subjects` a model may tell
+    of subjects that nobody has mentioned yet, which a small model is no good at.  A text of more than `chunk` code
+    points is asked about in parts (default: 4,000, and 600 for a compact model), each with a fifth of the one before.
     """
 
     def __init__(
@@ -96,7 +98,9 @@ class Extractor:
         self.max_updates = max_updates
         self.context_turns = context_turns if context_turns is not None else 1 if backend.compact else 2
         self.new_subjects = new_subjects
-        self.chunk = chunk or (600 if backend.compact else 4000)
+        self.chunk = chunk if chunk is not None else 600 if backend.compact else 4000
+        if self.chunk < MIN_CHUNK:
+            raise InvalidInput(f"chunk: {self.chunk} code points are too few, {MIN_CHUNK} is the least")
 
     @property
     def version(self) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 _MARKS: Final = 30
@@ -19,25 +19,35 @@ _QUOTES: Final = str.maketrans(
 _GOOD: Final = (
     "right|correct|fine|good|great|perfect|true|nice|cool|ok|okay|confirmed|wonderful|awesome|amazing|fantastic"
 )
+_ENDS: Final = r"(?=\W*$|\W*[,.!;:]|\W+(?:and|but|so|also|thanks|thank|please|with|for me|by me)\b)"
 _AFFIRMS: Final = re.compile(
-    r"\b(?:yes|yeah|yep|yup|sure|ok|okay|exactly|indeed|agreed|absolutely|definitely|certainly|of course|correct"
-    rf"|(?:that|this|it)(?:'s| is| was| would be| will be)? (?:all |just |absolutely )?"
-    rf"(?:{_GOOD}|it|works|what i (?:want|need))"
-    rf"|(?:that|this|it) (?:will|would|should) (?:work|do|suit)|suits me|(?:sounds|looks|seems) (?:{_GOOD})"
-    r"|works for me|go ahead|please do|do (?:it|that)|i confirm|you got it|you(?:'re| are) right"
-    r"|i (?:like|love) (?:that|it)"
-    r"|(?:that|this|the (?:first|second|third|last|latter|former|other)) one|i(?:'ll| will) take)\b"
-    rf"|^\W*(?:oh\W+)?(?:{_GOOD}|all ?right|alright|excellent|terrific)\b",
+    r"\b(?:(?:yes|yeah|yep|yup|sure|ok|okay|exactly|indeed|agreed|absolutely|definitely|certainly|of course)\b"
+    rf"|correct{_ENDS}|(?:that|this|it)(?:'s| is| was| would be| will be)? (?:all |just |absolutely )?"
+    rf"(?:(?:{_GOOD}){_ENDS}|it\b|works\b|what i (?:want|need)\b)"
+    rf"|(?:that|this|it) (?:will|would|should) (?:work|do|suit)\b|suits me\b|(?:sounds|looks|seems) (?:{_GOOD})\b"
+    r"|works for me\b|go ahead\b|please do\b|do (?:it|that)\b|i confirm\b|you got it\b|you(?:'re| are) right\b"
+    r"|i (?:like|love) (?:that|it)\b"
+    r"|(?:that|this|the (?:first|second|third|last|latter|former|other)) one\b|i(?:'ll| will) take\b)"
+    rf"|^\W*(?:oh\W+)?(?:{_GOOD}|all ?right|alright|excellent|terrific){_ENDS}",
     re.IGNORECASE,
 )
 _THEN_ASKS: Final = re.compile(
     rf"^\W*(?:yes|yeah|yep|yup|sure|all ?right|alright|excellent|{_GOOD})\W+"
     r"(?:(?:and|but|so|also|please|thanks|thank you)\W+)*"
-    r"(?:what|how|when|which|where|who|is|are|does|do|did|can|could|will|would|may|has|have)\b.*\?",
+    r"(?:what|how|when|which|where|who|is|does|do|did|can|could|will|would|may|has|have)\b.*\?",
     re.IGNORECASE | re.DOTALL,
 )
 """Consent that is followed by a question about something else ("Yes, what is their address?")."""
-_DENIES: Final = re.compile(r"\b(?:no|not|nope|never|neither|wrong|instead|cannot|\w+n't)\b", re.IGNORECASE)
+_DENIES: Final = re.compile(
+    r"\b(?:no|nah|not|nope|never|neither|nothing|wrong|instead|cannot|doubt|hardly|cancel|forget|stop|as if|unless"
+    r"|\w+n't|(?:do|does|did|is|was|are|were|ca|wo|would|could|should)nt)\b",
+    re.IGNORECASE,
+)
+_ASKS_FOR_OTHERS: Final = re.compile(
+    r"\b(?:change|make|switch|another|different|other|else|rather|later|earlier|kidding|serious|sure about)\b",
+    re.IGNORECASE,
+)
+"""A question with one of these may well be about what was proposed."""
 _SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
 
 
@@ -56,8 +66,10 @@ class Span:
     occurrences: int = 1
 
 
-def find(quote: str, text: str, near: Span | None = None) -> Span | None:
+def find(quote: str, text: str, near: Span | None = None, *, within: tuple[int, int] | None = None) -> Span | None:
     """The occurrence of `quote` in `text` that is nearest to `near` (the first without it), or None.
+
+    With `within` only that stretch of the text is looked at.
 
     An occurrence that begins and ends with whole words goes before one that cuts a word ("no" in "now").
     Only where the quote does not stand in the text exactly is it looked for again without regard to case, white space,
@@ -65,6 +77,8 @@ def find(quote: str, text: str, near: Span | None = None) -> Span | None:
     """
     if not quote.strip():
         return None
+    if within is not None:
+        return _find_within(quote, text, near, *within)
     match: Literal["exact", "folded"] = "exact"
     found = list(_exact(quote, text))
     if not found:
@@ -74,6 +88,12 @@ def find(quote: str, text: str, near: Span | None = None) -> Span | None:
     whole = [span for span in found if not _cuts(text, *span)] or found
     start, end = whole[0] if near is None else min(whole, key=lambda span: _gap(span, near))
     return Span(start=start, end=end, quote=text[start:end], match=match, occurrences=len(found))
+
+
+def _find_within(quote: str, text: str, near: Span | None, start: int, end: int) -> Span | None:
+    moved = near and replace(near, start=near.start - start, end=near.end - start)
+    found = find(quote, text[start:end], moved)
+    return found and replace(found, start=found.start + start, end=found.end + start)
 
 
 def cuts_word(text: str, span: Span) -> bool:
@@ -153,8 +173,8 @@ def affirms(text: str) -> bool:
     """Whether some sentence of `text` agrees with what was said before ("Yes, that one.").
 
     The rule is a list of English phrases: a sentence affirms when it holds one of them and no negation, and is either
-    no question or one that opens with consent ("Yes, what is their address?").  What it misses ends in quarantine; it
-    never lets a denial pass for consent.
+    no question or one that opens with consent ("Yes, what is their address?").  What it misses ends in quarantine; in
+    doubt it takes a sentence for no consent.
     """
     return any(_affirmative(sentence.group()) for sentence in _SENTENCE.finditer(text))
 
@@ -169,7 +189,9 @@ def _affirmative(sentence: str) -> bool:
     plain = sentence.replace("\u2019", "'")
     if _DENIES.search(plain):
         return False
-    return bool(_THEN_ASKS.match(plain) if "?" in plain else _AFFIRMS.search(plain))
+    if "?" in plain:
+        return bool(_THEN_ASKS.match(plain)) and not _ASKS_FOR_OTHERS.search(plain)
+    return bool(_AFFIRMS.search(plain))
 
 
 def affirmations(text: str) -> Iterator[str]:

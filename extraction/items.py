@@ -86,7 +86,7 @@ def _text(fields: Fields, name: str) -> str:
 
 def _own_words(quote: object, offer: Offer, attr: Attribute[Any]) -> Span:
     episode = offer.episode
-    span = grounding.find(quote, episode.text, offer.place) if isinstance(quote, str) else None
+    span = grounding.find(quote, episode.text, within=offer.place) if isinstance(quote, str) else None
     if span is None:
         raise Refused(QuarantineReason.UNGROUNDED, f"evidence: the episode does not say {quote!r}")
     if span.match != "exact" and attr.rules.verbatim:
@@ -249,7 +249,9 @@ class _Desk:
         """Where whole words are said exactly: next to the evidence, else in the latest turn that it affirms."""
         episode = self.offer.episode
         for home in (episode, *self._affirmed()):
-            span = grounding.find(words.strip(), home.text, self.evidence if home is episode else None)
+            own = home is episode
+            near, within = (self.evidence, self.offer.place) if own else (None, None)
+            span = grounding.find(words.strip(), home.text, near, within=within)
             if span is not None and span.match == "exact" and not grounding.cuts_word(home.text, span):
                 return _Quote(span, home, role)
         return None
@@ -282,7 +284,7 @@ class _Desk:
         episode, span = self.offer.episode, self.evidence
         single = next((q.span for q in quotes if q.home is episode and q.span.occurrences == 1), None)
         if span.occurrences > 1 and span.match == "exact":
-            span = grounding.find(span.quote, episode.text, single or self.offer.place) or span
+            span = grounding.find(span.quote, episode.text, single, within=self.offer.place) or span
         return (evidence_of(span, episode, "evidence"), *(evidence_of(q.span, q.home, q.role) for q in quotes))
 
 

@@ -80,11 +80,9 @@ class Offer:
         return self.episode.text if self.chunk is None else self.episode.text[self.chunk.start : self.chunk.end]
 
     @property
-    def place(self) -> grounding.Span | None:
+    def place(self) -> tuple[int, int] | None:
         """Where in the episode that is, unless it is the whole."""
-        return (
-            None if self.chunk is None else grounding.Span(start=self.chunk.start, end=self.chunk.end, quote=self.text)
-        )
+        return None if self.chunk is None else (self.chunk.start, self.chunk.end)
 
     def name(self, attr: Attribute[Any]) -> str:
         """How the attribute is called: by its name where that is unique in the schema, else `type.attribute`."""

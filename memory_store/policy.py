@@ -102,6 +102,8 @@ class _Court:
         if rejected:
             return self._rule(DecisionKind.REJECT, rejected)
         conflict, precedence = self._rival()
+        if self._is_doubtful():
+            return self._rule(DecisionKind.HOLD, Reason.LOW_CONFIDENCE, precedence)
         if conflict is None and (reason := self._no_change(precedence)):
             return self._rule(DecisionKind.NO_CHANGE, reason, precedence)
         signals = self._signals()
@@ -112,6 +114,11 @@ class _Court:
 
     def _rule(self, decision: DecisionKind, reason: Reason, precedence: int = 0) -> Ruling:
         return Ruling(id=self.candidate.id, decision=decision, reason=reason, precedence=precedence)
+
+    def _is_doubtful(self) -> bool:
+        """Whether the model was less sure than is asked; even a repetition would bear on what is learned later."""
+        stated = self.candidate.confidence
+        return stated is not None and stated < self.terms.rules.min_confidence
 
     def _rejected(self) -> Reason | None:
         if self.terms.from_memory:
@@ -168,8 +175,6 @@ class _Court:
     def _must_wait(self, signals: tuple[int, ...]) -> Reason | None:
         if self.terms.rules.confirm and self.candidate.source != CONFIRMATION:
             return Reason.NEEDS_CONFIRMATION
-        if self.candidate.confidence is not None and self.candidate.confidence < self.terms.rules.min_confidence:
-            return Reason.LOW_CONFIDENCE
         if self._episodes(signals) < self.terms.rules.promote_after:
             return Reason.NEEDS_RECURRENCE
         return None

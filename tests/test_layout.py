@@ -37,10 +37,12 @@ OWNERS = {
     "xgrammar": LOCAL_MODEL,
     "instructor": ("extraction/backends/instructor",),
     "openai": ("extraction/backends/openai",),
+    "outlines": ("evals/benchmarks",),
     "psycopg": ("memory_store/postgres",),
     "rich": ("agent", "evals", "extraction/distill"),
     "text_to_num": ("extraction/numbers.py",),
     "typer": ("agent", "evals", "extraction/distill"),
+    "xllamacpp": ("evals/benchmarks",),
 }
 ANYWHERE = {"pydantic", "tenacity"}
 

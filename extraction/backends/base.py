@@ -122,7 +122,7 @@ class Backend(Protocol):
 
     @property
     def compact(self) -> bool:
-        """Whether the model is so small that it does better with a few plain examples than with instructions."""
+        """Whether the model was trained on the bare form of the prompt, without instructions and examples."""
         ...
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:

@@ -69,6 +69,10 @@ def train(
     """
     from .train import Settings, train_on
 
+    if limit is not None and limit <= skip:
+        raise InvalidInput(
+            f"--limit {limit} leaves nothing after --skip {skip}", hint="both count from the first batch"
+        )
     settings = Settings(rank=rank, rate=rate, final=final, warmup=warmup, longest=longest, seed=seed)
     train_on(plans.read(file)[skip:limit], out, settings, base=base, start=start, threads=threads)
 

@@ -32,7 +32,8 @@ WEIGHTS: Final = {"evidence": 0.5, "attribute": 2.0} | dict.fromkeys(
     ("subject", "item", "change", "value", "when", "until"), 1.0
 )
 DECISION: Final = 4.0
-"""Weights of the characters of a field, and of the brackets that begin an update or end the list."""
+FORCED: Final = 0.1
+"""Weights of the characters of a field, of the brackets that begin an update or end the list, and of all others."""
 _CONTEXT_TURNS: Final = 1
 _BEFORE: Final = re.compile(r"(?:[^\s.,!?;:]+\s+){0,4}$")
 _AFTER: Final = re.compile(r"(?:\s+[^\s.,!?;:]+(?=[\s.,!?;:]|$)){0,2}")
@@ -134,7 +135,7 @@ class _Replay:
             episode=episode,
             attributes=tuple(self.schema.attributes()),
             subjects=tuple(dict.fromkeys([speaker, *others])),
-            context=tuple(self.turns[-_CONTEXT_TURNS:]),
+            context=tuple(turn for turn in self.turns if turn.session_id == episode.session_id)[-_CONTEXT_TURNS:],
             stored=self.stored,
             max_updates=8,
             compact=True,
@@ -162,8 +163,7 @@ class _Replay:
             "attribute": offer.name(attr),
         }
         if attr.many:
-            words = [update["item"]] if attr.many == "map" else [update.get("raw_value"), update["item"]]
-            head["item"] = _said(words, offer) if on_record is None else on_record.item
+            head["item"] = _item_said(update, attr, offer) if on_record is None else on_record.item
         tail = {"current_value": on_record.json if on_record else None, "change": change}
         value = _value(update, attr, offer) if change in {"new", "update"} and attr.many != "set" else None
         return {**head, **tail, "value": value, "when": update.get("when"), "until": update.get("until")}
@@ -209,17 +209,20 @@ def _place(update: Update, episode: Episode) -> tuple[bool, int]:
 def weights(answer: str) -> list[float]:
     """How much each character of an answer counts in training.
 
-    Nothing where the grammar leaves no choice; most where the model decides whether there is one more update.
+    Little where the grammar leaves no choice; most where the model decides whether there is one more update.  The colon
+    before a value counts as the value does: whether the next token is `":` or `":"` decides between null and a string.
+    So do a brace and a comma after an update: `}` or `},` decides whether there is another.
     """
-    spelled, counts = '{"updates":[', [0.0] * 12
+    spelled, counts = '{"updates":[', [FORCED] * 12
     for number, item in enumerate(json.loads(answer)["updates"]):
-        spelled, counts = spelled + ("," if number else "") + "{", [*counts, *([0.0] if number else []), DECISION]
+        spelled, counts = spelled + ("," if number else "") + "{", [*counts, *([DECISION] if number else []), DECISION]
         for place, (name, value) in enumerate(item.items()):
             head, text = f'{"," if place else ""}"{name}":', json.dumps(value, ensure_ascii=False)
             spelled += head + text
-            counts += [0.0] * len(head) + [WEIGHTS.get(name, 0.0)] * len(text)
-        spelled, counts = spelled + "}", [*counts, 0.0]
-    spelled, counts = spelled + "]}", [*counts, DECISION, 0.0]
+            weight = WEIGHTS.get(name, FORCED)
+            counts += [FORCED] * (len(head) - 1) + [weight] * (1 + len(text))
+        spelled, counts = spelled + "}", [*counts, DECISION]
+    spelled, counts = spelled + "]}", [*counts, DECISION, FORCED]
     if spelled != answer:
         raise ValueError(f"not in the spelling of the grammar: {answer[:80]!r}")
     return counts
@@ -244,6 +247,12 @@ def _clause(evidence: Mapping[str, Any], text: str) -> str:
     left = start - len(before.group()) if before else start
     right = end + len(after.group()) if after else end
     return text[left:right].strip()
+
+
+def _item_said(update: Update, attr: Attribute[Any], offer: Offer) -> Any:
+    if attr.type.name in {"enum", "boolean"} and attr.many == "set":
+        return update["item"]
+    return _said([update["item"]] if attr.many == "map" else [update.get("raw_value"), update["item"]], offer)
 
 
 def _said(words: Sequence[Any], offer: Offer) -> Any:

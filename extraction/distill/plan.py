@@ -70,14 +70,14 @@ def _gather(cases: Iterator[Case], rng: random.Random, group: int) -> list[Pair]
     renamed = Form(speaker=speaker, own=own, seed=seed)
     found: list[Pair] = []
     for case in cases:
-        form = Form(seed=seed) if _speaks_for_itself(case) else renamed
+        form = Form(seed=seed) if speaks_for_itself(case) else renamed
         found += [pair for pair in pairs(case, form) if not pair.missed]
         if len(found) >= group:
             break
     return found
 
 
-def _speaks_for_itself(case: Case) -> bool:
+def speaks_for_itself(case: Case) -> bool:
     """Whether one of the subjects speaks; in others, such as orders in a dialogue, the speaker's name is free."""
     return any(line.get("speaker") in case["subjects"] for line in case["episodes"])
 

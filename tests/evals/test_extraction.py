@@ -8,12 +8,13 @@ import pytest
 from sgam.evals.extraction import Counts, Said, Turn, drawn, figures, intervals, tally, turns_of
 from sgam.extraction.backends.scripted import ScriptedBackend
 from sgam.extraction.extractor import Extractor
+from sgam.memory_store.errors import InvalidInput
 from sgam.memory_store.model import Outcome, Quarantined, QuarantineReason
 
-CITY, NIGHTS = ("hotel.city", ""), ("hotel.nights", "")
+CITY, NIGHTS = ("", "hotel.city", ""), ("", "hotel.nights", "")
 
 
-def said(key: tuple[str, str], *values: str, change: str = "new", **more: Any) -> Said:
+def said(key: tuple[str, str, str], *values: str, change: str = "new", **more: Any) -> Said:
     return Said(key=key, change=change, values=frozenset(values), **more)
 
 
@@ -144,5 +145,6 @@ def test_counts_of_nothing_are_zero() -> None:
     assert (Counts().precision, Counts().recall, Counts().f1) == (0.0, 0.0, 0.0)
 
 
-def test_a_tally_without_false_writes_is_zero() -> None:
-    assert figures(tally(turn([], [])))["negatives.false_writes_per_100"] == pytest.approx(0.0)
+def test_no_turns_are_an_error() -> None:
+    with pytest.raises(InvalidInput, match="no turns to score"):
+        intervals([])

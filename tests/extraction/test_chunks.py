@@ -49,6 +49,16 @@ def test_a_long_sentence_is_cut_between_words() -> None:
     assert [chunk.end for chunk in chunks("word " * 10, 22, 0)] == [20, 40, 50]
 
 
+def test_a_point_inside_a_number_or_a_name_is_no_border() -> None:
+    text = "I take 3.5 mg of it. See sgam.extraction for more! Yes."
+
+    assert [text[chunk.start : chunk.end] for chunk in chunks(text, 32, 0)] == [
+        "I take 3.5 mg of it. ",
+        "See sgam.extraction for more! ",
+        "Yes.",
+    ]
+
+
 def test_a_word_without_end_is_cut_anywhere() -> None:
     assert [chunk.end for chunk in chunks("x" * 50, 20, 0)] == [20, 40, 50]
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sgam.extraction.backends.base import Budget, Certainty, Completion, Request, Usage
 from sgam.extraction.backends.scripted import ScriptedBackend
 from sgam.extraction.extractor import MAX_ITEMS_IN_PLAY, ExtractionTask, Extractor
-from sgam.memory_store.errors import BackendError, GrammarError
+from sgam.memory_store.errors import BackendError, GrammarError, InvalidInput
 from sgam.memory_store.model import Outcome
 from sgam.memory_store.schema import MemorySchema
 
@@ -271,6 +271,16 @@ class TestLongTexts:
         got = extract([updates(), updates(OSLO)], task(text), chunk=800)
 
         assert got.candidates[0].evidence[0].start == text.rindex("I live in Oslo")
+
+    def test_words_of_another_part_are_no_evidence(self) -> None:
+        text = "Modern art is not for me. " + self.FILLER + "We start at nine."
+        got = extract([updates(), updates({**OSLO, "evidence": "art", "value": "art"})], task(text), chunk=800)
+
+        assert got.candidates == ()
+
+    def test_a_part_too_short_to_be_read_is_refused(self) -> None:
+        with pytest.raises(InvalidInput, match="chunk: -5 code points are too few"):
+            extract(updates(), task("Hi"), chunk=-5)
 
     def test_what_two_parts_say_is_told_once(self) -> None:
         got = extract(

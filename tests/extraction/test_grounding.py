@@ -159,3 +159,43 @@ class TestAffirmation:
 
         assert affirms_at(text, Span(start=30, end=33, quote="Yes"))
         assert not affirms_at(text, Span(start=0, end=8, quote="I'm not "))
+
+
+class TestConsent:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "Yes, that's right.",
+            "Perfect, thanks.",
+            "Great and what is the phone number?",
+            "Yes, what is their address?",
+            "That is fine with me.",
+            "Okay, that works.",
+            "Correct!",
+            "I'll take it.",
+        ],
+    )
+    def test_it_is_found(self, text: str) -> None:
+        assert affirms(text)
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "Ok, could you change it to Bergen?",
+            "Good, can you make it Bergen?",
+            "Sure, are you kidding?",
+            "Good morning!",
+            "Right, as if.",
+            "It's cool in Oslo",
+            "Nah, that's fine.",
+            "I doubt that's right.",
+            "Please correct that.",
+            "Cancel that one",
+            "dont do that",
+            "I want a great restaurant.",
+            "Is that right?",
+            "Okay?",
+        ],
+    )
+    def test_what_is_none_is_not_taken_for_it(self, text: str) -> None:
+        assert not affirms(text)

@@ -172,10 +172,12 @@ class TestConfidence:
     def test_who_states_no_confidence_does_not_wait(self) -> None:
         assert verdict(NOTHING, said(1, "a", 1), terms(min_confidence=1.0)) == "new no_value_then"
 
-    def test_a_repetition_needs_none(self) -> None:
-        doubtful = replace(said(2, "a", 2), confidence=0.1)
+    @pytest.mark.parametrize("value", ["a", None])
+    def test_nor_does_a_doubtful_repetition_or_revocation_count(self, value: str | None) -> None:
+        doubtful = replace(said(2, value, 2), confidence=0.1)
 
-        assert verdict(after(said(1, "a", 1)), doubtful, terms(min_confidence=0.5)) == "no_change repeated"
+        assert verdict(after(said(1, "a", 1)), doubtful, terms(min_confidence=0.5)) == "hold low_confidence"
+        assert verdict(NOTHING, doubtful, terms(min_confidence=0.5)) == "hold low_confidence"
 
 
 class TestRecurrence:

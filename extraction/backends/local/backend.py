@@ -28,7 +28,8 @@ class LocalBackend:
     looked up on the network.
 
     Guaranteed for every answer whose `finish` is `complete`: it is JSON and an instance of the request's schema, its
-    properties stand in the declared order, and each quote is a non-empty substring of the request's source.
+    properties stand in the declared order, and each quote is a non-empty substring of the request's source, or where
+    the schema allows it of the turns before.
 
     Up to `batch_size` requests are decoded together.  Decoding is greedy, or with a `temperature` above 0 seeded
     sampling.  A request has the same answer whatever is asked before or beside it and whether or not there are

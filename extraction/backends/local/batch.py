@@ -21,12 +21,13 @@ _MIN_CHUNK = 16
 
 @dataclass(slots=True)
 class Passes:
-    """How often the model ran, and over how many tokens; of the drafted ones some were right."""
+    """How often the model ran, over how many tokens, and how many were drafted; some right, some of those forced."""
 
     passes: int = 0
     fed: int = 0
     drafted: int = 0
     right: int = 0
+    forced: int = 0
 
 
 class Batch:
@@ -86,10 +87,11 @@ class Batch:
                 self._settle(index, row, [next(scores) for _ in row.allowed])
 
     def _settle(self, index: int, row: Row, scores: Sequence[Scores]) -> None:
-        pending, drafted = len(row.pending), len(row.draft)
+        pending, drafted, forced = len(row.pending), len(row.draft), row.forced
         kept = row.settle(scores, self._chooser)
         self.passes.drafted += drafted
         self.passes.right += kept - pending
+        self.passes.forced += min(forced, kept - pending)
         self._session.commit(index, kept)
 
     def _run(self, tokens: Sequence[Sequence[int]]) -> Tensor:

@@ -50,9 +50,14 @@ class Chooser:
         return Choice(int(ids[at]), float(chances[at]), self._more(chances, events) if decides else None)
 
     def _events(self, ids: Ids, outline: Outline) -> list[str | None]:
-        if len(ids) > FEW or outline.quoted:
+        """What each token decides; one that ends an item counts as an end where another one goes on after it."""
+        if len(ids) > FEW:
             return []
-        return [outline.peek(self.spell([int(token)])) for token in ids]
+        spelled = [self.spell([int(token)]) for token in ids]
+        events: list[str | None] = [outline.peek(data) for data in spelled]
+        if "more" not in events:
+            return events
+        return [event or ("end" if outline.closes(data) else None) for event, data in zip(events, spelled, strict=True)]
 
     def _more(self, chances: Scores, events: list[str | None]) -> float:
         weights = {

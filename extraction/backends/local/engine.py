@@ -87,7 +87,7 @@ class Engine:
         lone = [group[0] for group in groups.values() if len(group) == 1]
         if len(lone) > 1:
             groups = {prefix: group for prefix, group in groups.items() if len(group) > 1}
-            groups[_common(lone)] = lone
+            groups.setdefault(_common(lone), []).extend(lone)
         for prefix, group in groups.items():
             for batch in self._cut(group, len(prefix)):
                 yield batch, list(prefix)

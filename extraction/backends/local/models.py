@@ -55,12 +55,13 @@ class Training:
 class Source:
     """Where the weights are: a folder, a GGUF file, or (`path` is None) an id on the Hugging Face hub.
 
-    `adapter` is the folder of an adapter (LoRA) for them.
+    `label` is shown; `adapter` is the folder of an adapter (LoRA) for the weights, `repository` their id on the hub.
     """
 
     label: str
     path: Path | None
     adapter: Path | None = None
+    repository: str = ""
 
     @property
     def is_gguf(self) -> bool:
@@ -70,7 +71,7 @@ class Source:
     @property
     def base(self) -> Source:
         """The same without the adapter."""
-        return Source(self.label, self.path)
+        return Source(self.label, self.path, repository=self.repository)
 
     def training(self) -> Training | None:
         """How the model was trained on the form of sgam's prompts, or None.  Raises BackendUnavailable."""
@@ -104,7 +105,7 @@ def locate(model: str | Path | None) -> Source:
         raise BackendUnavailable(
             f"no model at {str(model)!r}", hint="name a folder, a .gguf file or a Hugging Face id such as " + DEFAULT_ID
         )
-    return Source(model, None)
+    return Source(model, None, repository=model)
 
 
 def fingerprint(source: Source) -> str:
@@ -114,7 +115,7 @@ def fingerprint(source: Source) -> str:
     """
     digest = hashlib.sha256()
     if source.path is None:
-        digest.update(source.label.encode())
+        digest.update(source.repository.encode())
     elif source.is_gguf:
         with source.path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256")
@@ -136,7 +137,7 @@ def load(source: Source, *, device: str, dtype: str | torch.dtype | None) -> tup
     with loading(f"the model {source.label} cannot be loaded", hint=DEFAULT_HINT if source.path is None else hint):
         if source.is_gguf or source.adapter:
             return _read(str(prepared(source)), device, dtype, local=True)
-        return _read(str(source.path or source.label), device, dtype, local=source.path is not None)
+        return _read(str(source.path or source.repository), device, dtype, local=source.path is not None)
 
 
 def prepared(source: Source) -> Path:
@@ -176,7 +177,7 @@ def _check_base(source: Source) -> None:
 
 
 def _whole(source: Source) -> tuple[Any, Any]:
-    return _read(str(source.path or source.label), "cpu", None, local=source.path is not None)
+    return _read(str(source.path or source.repository), "cpu", None, local=source.path is not None)
 
 
 def _merged(model: Any, adapter: Path) -> Any:
@@ -242,8 +243,17 @@ def _with_adapter(folder: Path) -> Source:
     except (ValueError, KeyError, TypeError) as error:
         hint = "an adapter folder needs adapter_config.json with base_model_name_or_path"
         raise BackendUnavailable(f"{folder / _ADAPTER} names no base model", hint=hint) from error
-    base = _default_base() if name == DEFAULT_ID else locate(str(name))
-    return Source(f"{base.label}+{folder.name}", base.path, folder)
+    base = _base_of(str(name), Source(folder.name, None, folder).training())
+    return Source(f"{base.label}+{folder.name}", base.path, folder, base.repository)
+
+
+def _base_of(name: str, training: Training | None) -> Source:
+    """The base that an adapter names; the default one is in an installed package unless other weights were meant."""
+    if name == DEFAULT_ID and find_spec(_PACKAGE):
+        base = _default_base()
+        if training is None or training.base == fingerprint(base):
+            return base
+    return locate(name)
 
 
 def _is_id(model: str) -> bool:

@@ -35,6 +35,11 @@ class Outline:
         """The same, without moving."""
         return Outline(self.open, self.quoted, self.escaped, self.last).read(data)
 
+    def closes(self, data: bytes) -> bool:
+        """Whether `data` ends an item of the outer list, and stops there."""
+        there = Outline(self.open, self.quoted, self.escaped, self.last)
+        return there.read(data) is None and there.between and not self.between
+
     @property
     def between(self) -> bool:
         """Whether an item of the outer list has just ended."""

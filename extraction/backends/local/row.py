@@ -32,12 +32,14 @@ class Row:
         self.prompt = prompt
         self.pending = list(prompt[prefix:])
         self.draft: list[int] = []
+        self.forced = 0
         self.allowed: list[Ids] = []
         self.tokens: list[int] = []
         self.finish: Finish | None = None
         self.masks = 0
         self.limit = min(request.budget.tokens, room)
         self._start = time.monotonic()
+        self._end: float | None = None
         self._vocabulary = vocabulary
         self._grammars = vocabulary.compile(request)
         self._matchers = [xgrammar.GrammarMatcher(grammar) for grammar in self._grammars]
@@ -68,7 +70,7 @@ class Row:
         There is one decision more than there are tokens in the draft, unless the draft completes the answer.
         """
         words = self._vocabulary.allowed(self._matchers)
-        self.draft, self.allowed, self._words = [], [self._choices_at(words)], [words]
+        self.draft, self.forced, self.allowed, self._words = [], 0, [self._choices_at(words)], [words]
         for token in self._guessed(width) if width else ():
             if not has(self._words[-1], token):
                 break
@@ -106,7 +108,7 @@ class Row:
             calls=1,
             prompt_tokens=len(self.prompt),
             completion_tokens=len(self.tokens),
-            seconds=time.monotonic() - self._start,
+            seconds=(self._end or time.monotonic()) - self._start,
         )
         text, finish = self.text, self.finish or "length"
         if finish != "complete" and (closed := watch.closed(text, self._forced_after, self._is_whole)) is not None:
@@ -122,7 +124,8 @@ class Row:
 
     def _take(self, choice: Choice, words: Words) -> None:
         if choice.more is not None:
-            self._more[self._outline.begun] = choice.more
+            before = self._more.get(self._outline.begun, 0.0)  # `}` was chosen where `},` could have been
+            self._more[self._outline.begun] = before + (1 - before) * choice.more
         self.masks += not (words == self._vocabulary.text_tokens).all()
         self._accept(choice.token)
         data = self._vocabulary.bytes([choice.token])
@@ -133,17 +136,21 @@ class Row:
         self._ends.append(len(self._data))
         ended = self._read(data)
         if self._matchers[0].is_completed():
-            self.finish = "complete"
+            self._finish("complete")
         elif (ended and watch.repeats_item(self.text)) or self._loops():
-            self.finish = "closed"
+            self._finish("closed")
         else:
             self._check()
 
     def _check(self) -> None:
         if self.is_late():
-            self.finish = "deadline"
+            self._finish("deadline")
         elif len(self.tokens) >= self.limit:
-            self.finish = "length"
+            self._finish("length")
+
+    def _finish(self, finish: Finish) -> None:
+        self.finish = finish
+        self._end = time.monotonic()
 
     def _read(self, data: bytes) -> bool:
         """Follow the outline; whether an item ended on the way."""
@@ -186,6 +193,7 @@ class Row:
         while forced < len(tokens) and size < len(must.encode()):
             size += len(self._vocabulary.bytes(tokens[forced : forced + 1]))
             forced += 1
+        self.forced = forced
         return tokens[: min(max(forced, width), self.limit - len(self.tokens) - 1)]
 
     def _force(self, more: str) -> str | None:
@@ -203,9 +211,12 @@ class Row:
     def _certainties(self, text: str) -> Iterable[Certainty]:
         before = outline.bytes_before(text)
         for number, item in enumerate(outline.items(text)):
+            told = item.fields.get("value", (0, 0))
+            if text[slice(*told)] == "null":
+                told = item.fields.get("item", told)  # the entry of a set is its value
             change, value = (
-                self._probability(before[span[0]], before[span[1]])
-                for span in (item.fields.get("change", (0, 0)), item.fields.get("value", (0, 0)))
+                self._probability(before[start], before[end])
+                for start, end in (item.fields.get("change", (0, 0)), told)
             )
             yield Certainty(update=self._more.get(number, 1.0), change=change, value=value)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sgam.extraction.distill import plan
-from sgam.extraction.distill.pairs import DECISION, Form, Pair, changes, pairs, weights
+from sgam.extraction.distill.pairs import DECISION, FORCED, Form, Pair, changes, pairs, weights
 
 from .conftest import hotel_case
 
@@ -80,10 +80,10 @@ def test_a_gold_update_that_would_be_refused_is_missed_not_taught() -> None:
 
 def test_only_what_the_model_decides_counts_in_training() -> None:
     answer = '{"updates":[{"evidence":"a","attribute":"b","current_value":null,"change":"new","value":"c"}]}'
-    counted = "".join(char if count else "." for char, count in zip(answer, weights(answer), strict=True))
+    counted = "".join(char for char, count in zip(answer, weights(answer), strict=True) if count > FORCED)
 
-    assert counted.replace(".", "") == '{"a""b""new""c"]'
-    assert weights('{"updates":[]}') == [0.0] * 12 + [DECISION, 0.0]
+    assert counted == '{:"a":"b":"new":"c"}]'
+    assert weights('{"updates":[]}') == [FORCED] * 12 + [DECISION, FORCED]
 
 
 def test_changes_are_counted() -> None:

@@ -42,6 +42,17 @@ def test_a_bias_shifts_the_decision_there_and_nowhere_else() -> None:
     assert chooser.choose(IDS, np.log([1.0, 3.0]), after("{"), (b"", 0)).token == 2
 
 
+CLOSES, GOES_ON = 4, 5
+SPELLED |= {CLOSES: b"}", GOES_ON: b"},", 6: b'"}', 7: b'"},'}
+
+
+@pytest.mark.parametrize(("ids", "text"), [((4, 5), '{"u":[{"a":null'), ((6, 7), '{"u":[{"a":"b')])
+def test_ending_an_update_without_going_on_counts_as_an_end(ids: tuple[int, int], text: str) -> None:
+    choice = Chooser(spell).choose(np.array(ids), np.log([1.0, 3.0]), after(text), (b"", 0))
+
+    assert choice.more == pytest.approx(0.75)
+
+
 def test_draws_follow_the_probabilities_and_the_seed() -> None:
     def drawn(seed: int) -> list[int]:
         chooser = Chooser(spell, temperature=1.0, seed=seed)
