@@ -95,7 +95,7 @@ def export(
 def calibrate(
     turns: Annotated[Path, typer.Argument(help="turns.jsonl of `python -m sgam.evals.extraction --out`")],
     adapter: Annotated[Path, typer.Argument(help="folder of the adapter, fresh from `export`")],
-    update_bias: Annotated[float | None, typer.Option(help="store this bias towards one more update as well")] = None,
+    update_bias: Annotated[float | None, typer.Option(help="store this bias towards a first update as well")] = None,
 ) -> None:
     """Fit how sure the model says it is to how often it is right, and store that with the adapter.
 

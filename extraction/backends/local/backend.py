@@ -34,8 +34,8 @@ class LocalBackend:
     Up to `batch_size` requests are decoded together.  Decoding is greedy, or with a `temperature` above 0 seeded
     sampling.  A request has the same answer whatever is asked before or beside it and whether or not there are
     `drafts` (text that is guessed and then verified, for fewer forward passes), but for logits so close that the order
-    in which a matrix product sums decides between them.  `update_bias` is added to the logits of "another update"
-    where the alternative is to end the list: above 0 it buys recall for precision (default: as the recipe chose it).
+    in which a matrix product sums decides between them.  `update_bias` is added to the logits of a first update
+    where the alternative is an empty list: above 0 it buys recall for precision (default: as the recipe chose it).
 
     The model is loaded by the first call.  `threads` sets torch's number of CPU threads for the whole process; by
     default one core is left to the rest of the machine, since a small model that must share its cores loses more than

@@ -42,7 +42,7 @@ class Chooser:
         """Choose among `ids` by their logits; `place` is the request's digest and the number of the token."""
         events = self._events(ids, outline)
         more = np.array([event == "more" for event in events]) if any(events) else None
-        if more is not None and self.update_bias:
+        if more is not None and self.update_bias and not outline.begun:
             scores = scores + self.update_bias * more
         chances = _softmax(scores)
         at = self._pick(scores, place)

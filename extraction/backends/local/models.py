@@ -42,7 +42,7 @@ _UP: Final = ".lora_B.weight"
 class Training:
     """What the recipe writes beside an adapter (`sgam.json`).
 
-    `base` is the fingerprint of the weights that were adapted; `update_bias` is added to the logits of one more update;
+    `base` is the fingerprint of the weights that were adapted; `update_bias` is added to the logits of a first update;
     `calibration` maps the probabilities that the model states.
     """
 
