@@ -34,7 +34,7 @@ for name in {packages!r}:
     module = importlib.import_module(name)
     assert "site-packages" in Path(module.__file__).parts, module.__file__
 for package, name in {data!r}:
-    (files(package) / name).read_text(encoding="utf-8")
+    (files(package) / name).read_bytes()
 assert prompts is sys.modules["prompts"] is not sys.modules["sgam.prompts"]
 """
 
