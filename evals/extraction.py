@@ -340,8 +340,12 @@ def drawn(cases: Iterable[Case], *, only: Sequence[str], turns: int, seed: int) 
         if total >= turns:
             break
         chosen.append(case)
-        total += sum(line["source"] == "user" for line in case["episodes"])
+        total += _user_turns(case)
     return chosen
+
+
+def _user_turns(case: Case) -> int:
+    return sum(line["source"] == "user" for line in case["episodes"])
 
 
 def _row(turn: Turn) -> dict[str, Any]:
@@ -386,7 +390,7 @@ def main(
     """
     backend = backend_of(model)
     chosen = drawn(read_cases(cases), only=only or [], turns=turns, seed=seed)
-    total = sum(line["source"] == "user" for case in chosen for line in case["episodes"])
+    total = sum(map(_user_turns, chosen))
     answered = turns_of(chosen, lambda schema: Extractor(schema, backend))
     console = Console(stderr=True)
     done = list(track(answered, description="turns", total=total, console=console))

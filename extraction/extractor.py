@@ -128,7 +128,8 @@ class Extractor:
         """
         questions = [self._questions(task) for task in tasks]
         replies = iter(self._ask([question.request for asked in questions for question in asked]))
-        return [self._outcome(asked, [next(replies) for _ in asked]) for asked in questions]
+        version = self.version
+        return [self._outcome(asked, [next(replies) for _ in asked], version) for asked in questions]
 
     def _questions(self, task: ExtractionTask) -> list[_Question]:
         parts = chunks(task.episode.text, self.chunk, self.chunk // 5)
@@ -189,9 +190,11 @@ class Extractor:
                 return [error]
         return [reply for request in requests for reply in self._ask([request])]
 
-    def _outcome(self, questions: Sequence[_Question], replies: Sequence[Completion | BackendError]) -> Outcome:
+    def _outcome(
+        self, questions: Sequence[_Question], replies: Sequence[Completion | BackendError], version: str
+    ) -> Outcome:
         if not questions:
-            return Outcome(status="context", extractor=self.version)
+            return Outcome(status="context", extractor=version)
         reads = [self._read(question.request, reply) for question, reply in zip(questions, replies, strict=True)]
         candidates, refused = _sorted_out(reads, [question.offer for question in questions])
         status = _status([read.answer.status for read in reads])
@@ -199,7 +202,7 @@ class Extractor:
         return Outcome(
             candidates=tuple(candidates),
             quarantined=(*(row for read in reads for row in read.lost), *refused),
-            extractor=self.version,
+            extractor=version,
             prompt_hash=questions[0].prompt.hash,
             status=status,
             error=next((read.error for read in reads if read.error), None),

@@ -21,6 +21,7 @@ from transformers import DynamicCache
 
 from ..backends.base import Message
 from ..backends.local import models
+from ..backends.local.forward import shared
 from ..backends.local.libraries import quiet
 from ..backends.local.prompt import encode
 from .pairs import Pair, weights
@@ -75,10 +76,10 @@ def tokenised(pairs: Sequence[Pair], tokenizer: Any, longest: int) -> Batch | No
     rows = [_row(pair, tokenizer) for pair in pairs]
     if not rows:
         return None
-    shared = min(_shared(rows[0].prompt, row.prompt[:-1]) for row in rows)  # the first logits need a token of its own
-    cut = [Row(row.prompt[shared:], row.answer, row.weights) for row in rows]
+    common = min(shared(rows[0].prompt, row.prompt[:-1]) for row in rows)  # the first logits need a token of its own
+    cut = [Row(row.prompt[common:], row.answer, row.weights) for row in rows]
     kept = [row for row in cut if len(row.prompt) + len(row.answer) <= longest]
-    return Batch(rows[0].prompt[:shared], kept) if kept else None
+    return Batch(rows[0].prompt[:common], kept) if kept else None
 
 
 def _row(pair: Pair, tokenizer: Any) -> Row:
@@ -89,10 +90,6 @@ def _row(pair: Pair, tokenizer: Any) -> Row:
     return Row(
         encode(tokenizer, messages), list(answer["input_ids"]), [max(counts[a:b], default=0.0) for a, b in spans]
     )
-
-
-def _shared(left: Sequence[int], right: Sequence[int]) -> int:
-    return next((at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
 
 
 def loss_of(model: Any, batch: Batch) -> torch.Tensor:
