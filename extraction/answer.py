@@ -64,12 +64,11 @@ def parse(text: str, finish: Finish = "complete", *, max_updates: int = 8) -> An
     """Take an answer apart.  Items above `max_updates` are quarantined; so is whatever is no item, as one row."""
     opening = _OPENING.match(text)
     if opening is None:
-        return Answer(entries=(_lost(text, "the answer is no object with a list of updates", text),), status="failed")
+        return Answer(entries=(_lost(text, *_why_none(text, finish), text),), status="failed")
     items, at, closed = _items(text, opening.end())
     entries = [_bounded(entry, index, max_updates) for index, entry in enumerate(items)]
     if not (closed and _CLOSING.match(text, at)):
-        why = "the answer was cut" if finish != "complete" else "the answer goes on as no list of updates"
-        entries.append(_lost(text[at:], why, text))
+        entries.append(_lost(text[at:], *_why_broken(finish), text))
     return Answer(entries=tuple(entries), status="complete" if closed else "partial" if items else "failed")
 
 
@@ -131,8 +130,36 @@ def _wrong_names(names: list[str]) -> tuple[QuarantineReason, str] | None:
     return None
 
 
-def _lost(rest: str, why: str, text: str) -> Quarantined:
-    return Quarantined(reason=QuarantineReason.MALFORMED, message=why, raw=storable(rest if rest.strip() else text))
+def _why_none(text: str, finish: Finish) -> tuple[QuarantineReason, str]:
+    """Why there is no list of updates at all."""
+    if finish == "complete" and _is_schema(text):
+        return QuarantineReason.SCHEMA_ECHO, "the answer is the schema that was to be filled"
+    if finish == "complete":
+        return QuarantineReason.MALFORMED, "the answer is no object with a list of updates"
+    return _why_broken(finish)
+
+
+def _why_broken(finish: Finish) -> tuple[QuarantineReason, str]:
+    reasons = {
+        "complete": (QuarantineReason.MALFORMED, "the answer goes on as no list of updates"),
+        "refused": (QuarantineReason.REFUSAL, "the model refused to answer"),
+        "filtered": (QuarantineReason.CONTENT_FILTER, "a content filter stopped the answer"),
+    }
+    return reasons.get(finish, (QuarantineReason.CUT, "the answer was cut"))
+
+
+def _is_schema(text: str) -> bool:
+    try:
+        answer = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(answer, dict):
+        return False
+    return isinstance(answer.get("updates"), dict) or bool({"properties", "$defs", "$schema"} & answer.keys())
+
+
+def _lost(rest: str, reason: QuarantineReason, why: str, text: str) -> Quarantined:
+    return Quarantined(reason=reason, message=why, raw=storable(rest if rest.strip() else text))
 
 
 def storable(raw: str) -> str:

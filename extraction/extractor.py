@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
-from itertools import zip_longest
 from typing import Any, Final
 
 from ..memory_store.errors import BackendError, InvalidInput, UnknownAttribute
@@ -24,11 +23,11 @@ from ..memory_store.model import (
 )
 from ..memory_store.schema import Attribute, MemorySchema
 from ..memory_store.values import fold
-from ..prompts import Prompt
-from .answer import Answer, Item, Status, parse
-from .backends.base import Backend, Budget, Certainty, Completion, Request, Usage
+from .answer import Status
+from .backends.base import Backend, Budget, Completion, Request, Usage
+from .backends.retry import name_of
 from .chunks import Chunk, chunks
-from .items import candidate_from_item
+from .exchange import Announcer, Exchange, Question, Read, Returned, Tell
 from .questions import prompt_for, request_for
 from .response import Offer, Stored
 
@@ -51,31 +50,11 @@ class ExtractionTask:
     subjects: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Question:
-    """What is asked about one episode."""
-
-    offer: Offer
-    prompt: Prompt
-    request: Request
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Read:
-    """An answer with what it cost, and what unusable answers before it have left."""
-
-    answer: Answer
-    usage: Usage
-    lost: Sequence[Quarantined]
-    error: str | None = None
-    confidence: Sequence[Certainty] = ()
-
-
 class Extractor:
     """Extracts from episodes under one schema with one model.
 
-    `budget` is what one episode, or each part of a long one, may cost over all attempts; only an answer that cannot be
-    used at all is asked for again.  `max_updates` bounds an answer; `context_turns` are the turns before an episode
+    `budget` is what one episode, or each part of a long one, may cost over all attempts; `Exchange` says what is asked
+    again.  `max_updates` bounds an answer; `context_turns` are the turns before an episode
     that are shown (default: 2, and 1 for a compact model, which was trained so).  With `new_subjects` a model may tell
     of subjects that nobody has mentioned yet, which a small model is no good at.  A text of more than `chunk` code
     points is asked about in parts (default: 4,000, and 600 for a compact model), each with a fifth of the one before.
@@ -115,35 +94,38 @@ class Extractor:
         nobody = Episode(text="-", observed_at=datetime(1, 1, 1, tzinfo=UTC), source=self.schema.sources[0])
         return prompt_for(self._offer(ExtractionTask(episode=nobody))).hash
 
-    def extract(self, task: ExtractionTask) -> Outcome:
-        """What the model makes of an episode.  Raises BackendError when it is no use to try again."""
-        return self.extract_many([task])[0]
+    def extract(self, task: ExtractionTask, *, on_update: Tell | None = None) -> Outcome:
+        """What the model makes of an episode.  Raises BackendUnavailable or GrammarError.
+
+        `on_update` is told of each update once it is whole, where the backend streams while the answer still grows.
+        That is a preview: nothing is decided or stored yet, and an update that cannot be used may still be mended.
+        """
+        return self._extract([task], on_update)[0]
 
     def extract_many(self, tasks: Iterable[ExtractionTask]) -> list[Outcome]:
         """The outcome of each task, in order; the backend is asked about all of them at once.
 
-        All that a model returns ends as a candidate or a quarantine row.  A turn whose source may write no attribute
+        All that a model returned ends as a candidate or a quarantine row.  A turn whose source may write no attribute
         is not asked about (`context`).  A long text is asked about in parts; where one is lost the outcome is
-        `partial`.  A retryable BackendError gives `failed`, any other is raised.
+        `partial`.  Where no answer can be had it is `failed`; errors that no other episode would escape are raised.
         """
-        questions = [self._questions(task) for task in tasks]
-        replies = iter(self._ask([question.request for asked in questions for question in asked]))
-        version = self.version
-        return [self._outcome(asked, [next(replies) for _ in asked], version) for asked in questions]
+        return self._extract(tasks)
 
-    def _questions(self, task: ExtractionTask) -> list[_Question]:
+    def _extract(self, tasks: Iterable[ExtractionTask], on_update: Tell | None = None) -> list[Outcome]:
+        asked = [self._questions(task) for task in tasks]
+        heard = [[_listened(question, on_update) for question in questions] for questions in asked]
+        replies = iter(self._ask([question.request for questions in heard for question in questions]))
+        version = self.version
+        return [self._outcome(found, [next(replies) for _ in found], version) for found in heard]
+
+    def _questions(self, task: ExtractionTask) -> list[Question]:
         parts = chunks(task.episode.text, self.chunk, self.chunk // 5)
         offers = [self._offer(task)] if len(parts) == 1 else [self._offer(task, part) for part in parts]
         return [self._question(offer) for offer in offers if offer.attributes]
 
-    def _question(self, offer: Offer) -> _Question:
+    def _question(self, offer: Offer) -> Question:
         prompt = prompt_for(offer)
-        return _Question(offer=offer, prompt=prompt, request=request_for(offer, prompt, self.budget))
-
-    def _parse(self, reply: Completion) -> Answer:
-        answer = parse(reply.text, reply.finish, max_updates=self.max_updates)
-        cut_short = reply.finish == "closed" and answer.status == "complete"
-        return replace(answer, status="partial") if cut_short else answer
+        return Question(offer=offer, prompt=prompt, request=request_for(offer, prompt, self.budget))
 
     def _offer(self, task: ExtractionTask, chunk: Chunk | None = None) -> Offer:
         episode, rank = task.episode, self.schema.rank
@@ -177,7 +159,7 @@ class Extractor:
                 continue
         return stored
 
-    def _ask(self, requests: Sequence[Request]) -> list[Completion | BackendError]:
+    def _ask(self, requests: Sequence[Request]) -> list[Completion]:
         """A reply to each request: where one spoils a whole batch, they are asked one by one."""
         if not requests:
             return []
@@ -187,53 +169,42 @@ class Extractor:
             if not error.retryable:
                 raise
             if len(requests) == 1:
-                return [error]
+                return [Completion(text="", finish="failed", error=error, usage=Usage(failures={name_of(error): 1}))]
         return [reply for request in requests for reply in self._ask([request])]
 
-    def _outcome(
-        self, questions: Sequence[_Question], replies: Sequence[Completion | BackendError], version: str
-    ) -> Outcome:
+    def _ask_one(self, request: Request) -> Completion:
+        return self._ask([request])[0]
+
+    def _outcome(self, questions: Sequence[Question], replies: Sequence[Completion], version: str) -> Outcome:
         if not questions:
             return Outcome(status="context", extractor=version)
-        reads = [self._read(question.request, reply) for question, reply in zip(questions, replies, strict=True)]
-        candidates, refused = _sorted_out(reads, [question.offer for question in questions])
-        status = _status([read.answer.status for read in reads])
+        reads = [self._read(*pair) for pair in zip(questions, replies, strict=True)]
+        candidates, quarantined = _sorted_out(entry for read in reads for entry in read.returned)
         usage = sum((read.usage for read in reads), Usage())
         return Outcome(
             candidates=tuple(candidates),
-            quarantined=(*(row for read in reads for row in read.lost), *refused),
+            quarantined=tuple(quarantined),
             extractor=version,
             prompt_hash=questions[0].prompt.hash,
-            status=status,
+            status=_status([read.status for read in reads]),
             error=next((read.error for read in reads if read.error), None),
-            usage=asdict(usage) | _coverage(questions, reads),
+            usage=usage.figures() | _coverage(questions, reads),
         )
 
-    def _read(self, request: Request, reply: Completion | BackendError) -> _Read:
-        """Take the reply apart; while it is unusable and the budget lasts, ask again.
-
-        A cut answer is not asked for again: under the same budget it would be cut again.
-        """
-        usage, lost = Usage(), list[Quarantined]()
-        for attempt in range(1, self.budget.attempts + 1):
-            if isinstance(reply, BackendError):
-                return _Read(answer=_NOTHING, usage=usage, lost=lost, error=str(reply))
-            usage, answer = usage + reply.usage, self._parse(reply)
-            left = self.budget.seconds - usage.seconds
-            if answer.status != "failed" or reply.finish != "complete" or attempt == self.budget.attempts or left <= 0:
-                error = _ERRORS[answer.status]
-                return _Read(answer=answer, usage=usage, lost=lost, error=error, confidence=reply.confidence)
-            lost += [entry for entry in answer.entries if isinstance(entry, Quarantined)]
-            reply = self._ask([replace(request, budget=replace(self.budget, seconds=left))])[0]
-        raise InvalidInput("budget: an answer needs at least one attempt")
+    def _read(self, question: Question, reply: Completion) -> Read:
+        exchange = Exchange(question, self._ask_one, self.budget, self.max_updates, self.backend.repairs)
+        read = exchange.read(reply)
+        heard = question.request.on_text
+        if isinstance(heard, Announcer):
+            heard.rest(read.returned)
+        return read
 
 
-_NOTHING: Final = Answer(entries=(), status="failed")
-_ERRORS: Final = {
-    "complete": None,
-    "partial": "the answer breaks off; what stands before is kept",
-    "failed": "the answer could not be used",
-}
+def _listened(question: Question, on_update: Tell | None) -> Question:
+    if on_update is None:
+        return question
+    request = replace(question.request, on_text=Announcer(question.offer, on_update))
+    return replace(question, request=request)
 
 
 def _status(parts: Sequence[Status]) -> Status:
@@ -241,30 +212,28 @@ def _status(parts: Sequence[Status]) -> Status:
     return parts[0] if len(set(parts)) == 1 else "partial"
 
 
-def _coverage(questions: Sequence[_Question], reads: Sequence[_Read]) -> dict[str, float]:
+def _coverage(questions: Sequence[Question], reads: Sequence[Read]) -> dict[str, float]:
     """Of a text in several parts: how many there are, and the share of its code points whose answer is whole."""
     spans = [question.offer.chunk for question in questions]
     lengths = [span.end - span.fresh for span in spans if span is not None]
     if not lengths:
         return {}
-    whole = [n for n, read in zip(lengths, reads, strict=True) if read.answer.status == "complete"]
+    whole = [n for n, read in zip(lengths, reads, strict=True) if read.status == "complete"]
     return {"chunks": len(lengths), "coverage": sum(whole) / sum(lengths)}
 
 
-def _sorted_out(reads: Sequence[_Read], offers: Sequence[Offer]) -> tuple[list[Candidate], list[Quarantined]]:
-    """Candidates, and whatever could not become one or says what an item before has said."""
+def _sorted_out(returned: Iterable[Returned]) -> tuple[list[Candidate], list[Quarantined]]:
+    """Candidates, and whatever could not become one or says what one before has said."""
     candidates: list[Candidate] = []
     refused: list[Quarantined] = []
-    for read, offer in zip(reads, offers, strict=True):
-        for entry, certainty in zip_longest(read.answer.entries, read.confidence[: len(read.answer.entries)]):
-            made = candidate_from_item(entry, offer) if isinstance(entry, Item) else entry
-            if isinstance(made, Quarantined):
-                refused.append(made)
-            elif any(_is_same(made, other) for other in candidates):
-                message = "an update before says the same"
-                refused.append(Quarantined(reason=QuarantineReason.DUPLICATE, message=message, raw=entry.raw))
-            else:
-                candidates.append(replace(made, confidence=certainty.right if certainty else None))
+    for made, raw in returned:
+        if isinstance(made, Quarantined):
+            refused.append(made)
+        elif any(_is_same(made, other) for other in candidates):
+            message = "an update before says the same"
+            refused.append(Quarantined(reason=QuarantineReason.DUPLICATE, message=message, raw=raw))
+        else:
+            candidates.append(made)
     return candidates, refused
 
 

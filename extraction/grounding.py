@@ -104,6 +104,17 @@ def cuts_word(text: str, span: Span) -> bool:
     return _cuts(text, span.start, span.end)
 
 
+def closes_early(text: str, span: Span) -> bool:
+    r"""Whether the span stops where a JSON string would end too soon: inside a word, or before an opening `"`.
+
+    A model that forgets to escape a quotation mark closes its quote there.
+    """
+    if span.end < len(text) and _joined(text[span.end - 1], text[span.end]):
+        return True
+    opens = text[span.end :].lstrip(" ").startswith('"') and text.count('"', 0, span.end) % 2 == 0
+    return opens and text[span.end - 1] not in ".!?:"
+
+
 def _cuts(text: str, start: int, end: int) -> bool:
     return any(0 < at < len(text) and _joined(text[at - 1], text[at]) for at in (start, end))
 

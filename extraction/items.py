@@ -40,12 +40,14 @@ def candidate_from_item(item: Item, offer: Offer) -> Candidate | Quarantined:
     * `no_change` asserts the value on record again.
     """
     try:
-        return _read(item.fields, offer)
+        return read_item(item, offer)
     except Refused as refused:
         return refused.row(item.raw)
 
 
-def _read(fields: Fields, offer: Offer) -> Candidate:
+def read_item(item: Item, offer: Offer) -> Candidate:
+    """The same, where an item that says anything else is refused with the field that is to blame."""
+    fields = item.fields
     attr = _offered(fields, offer)
     desk = _Desk(offer=offer, attr=attr, evidence=_own_words(fields["evidence"], offer, attr))
     told = desk.entry(fields)
@@ -91,6 +93,8 @@ def _own_words(quote: object, offer: Offer, attr: Attribute[Any]) -> Span:
         raise Refused(QuarantineReason.UNGROUNDED, f"evidence: the episode does not say {quote!r}")
     if span.match != "exact" and attr.rules.verbatim:
         raise Refused(QuarantineReason.UNGROUNDED, f"evidence: the episode says {span.quote!r}, not {quote!r}")
+    if grounding.closes_early(episode.text, span):
+        raise Refused(QuarantineReason.EARLY_QUOTE_CLOSE, f"evidence: {quote!r} ends too early")
     if grounding.cuts_word(episode.text, span):
         raise Refused(QuarantineReason.UNGROUNDED, f"evidence: {quote!r} cuts a word")
     return span

@@ -26,11 +26,17 @@ Role = Literal["evidence", "value", "when", "until"]
 
 
 class Refused(Exception):
-    """Why something cannot become a candidate."""
+    """Why something cannot become a candidate; the message begins with the field that is to blame, if it is one."""
 
     def __init__(self, reason: QuarantineReason, message: str) -> None:
         super().__init__(message)
         self.reason = reason
+
+    @property
+    def field(self) -> str:
+        """The field that is to blame, or the empty string."""
+        name, colon, _ = str(self).partition(":")
+        return name if colon and name.isidentifier() else ""
 
     def row(self, raw: str) -> Quarantined:
         """The quarantine row."""

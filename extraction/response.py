@@ -12,6 +12,8 @@ to a change:
     value           for new and update; null otherwise, and always null for a set
     when, until     exact quotes of the phrases that say since and until when, or null
 
+`x-state` beside a part of the schema that depends on the store says what it would be for any store.
+
 The updates are a union with one member for each value on record and one for each attribute without, each of them
 twice where a value depends on the change.  All fields are required and nothing has a default.  Dates, times, numbers
 and verbatim texts are quotes, which code reads; enums and booleans are chosen; a paraphrase is free text.
@@ -39,6 +41,9 @@ _QUOTE: Final[Json] = {"type": "string", "x-substring": True}
 _QUOTE_OF_TURNS: Final[Json] = {"type": "string", "x-substring": "turns"}
 _TEXT: Final[Json] = {"type": "string"}
 _NULL: Final[Json] = {"type": "null"}
+_CHANGES: Final = ("new", "update", "revoke", "no_change")
+_ANY_SUBJECT: Final[Json] = {"type": "string"}
+_ANY_VALUE: Final[Json] = {"anyOf": [_TEXT, {"type": "number"}, {"type": "boolean"}, _NULL]}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -110,8 +115,13 @@ class Offer:
 
 def response_schema(offer: Offer) -> Json:
     """The JSON Schema of an answer; the same offer gives the same schema, key by key."""
-    members = [member for attr in offer.attributes for member in _members(offer, attr)]
-    return _object({"updates": {"type": "array", "items": {"anyOf": members}, "maxItems": offer.max_updates}})
+    items = {"anyOf": members(offer)}
+    return _object({"updates": {"type": "array", "items": items, "maxItems": offer.max_updates}})
+
+
+def members(offer: Offer) -> list[Json]:
+    """The JSON Schemas of the updates that an offer admits."""
+    return [member for attr in offer.attributes for member in _members(offer, attr)]
 
 
 def _members(offer: Offer, attr: Attribute[Any]) -> Iterator[Json]:
@@ -124,10 +134,11 @@ def _members(offer: Offer, attr: Attribute[Any]) -> Iterator[Json]:
 
 
 def _on_record(offer: Offer, attr: Attribute[Any], key: Key, stored: Stored) -> Iterator[Json]:
-    head: Json = {"subject": {"const": key.subject}, "attribute": {"const": offer.name(attr)}}
+    subject = {"const": key.subject, "x-state": _ANY_SUBJECT}
+    head: Json = {"subject": subject, "attribute": {"const": offer.name(attr)}}
     if attr.many:
-        head["item"] = {"const": stored.item}
-    head["current_value"] = {"const": stored.json}
+        head["item"] = {"const": stored.item, "x-state": _any_item(offer, attr)}
+    head["current_value"] = {"const": stored.json, "x-state": _ANY_VALUE}
     if attr.many != "set":
         yield _member(head, ["update"], _value(offer, attr))
     yield _member(head, ["revoke", "no_change"], _NULL)
@@ -136,8 +147,8 @@ def _on_record(offer: Offer, attr: Attribute[Any], key: Key, stored: Stored) -> 
 def _nothing_on_record(offer: Offer, attr: Attribute[Any], subjects: list[str]) -> Iterator[Json]:
     head: Json = {"subject": _subject(offer, subjects), "attribute": {"const": offer.name(attr)}}
     if attr.many:
-        head["item"] = _value(offer, attr) if attr.many == "set" else _text(offer, attr)
-    head["current_value"] = _NULL
+        head["item"] = _any_item(offer, attr)
+    head["current_value"] = {**_NULL, "x-state": _ANY_VALUE}
     if attr.many == "set":
         yield _member(head, ["new", "revoke"], _NULL)
         return
@@ -146,17 +157,22 @@ def _nothing_on_record(offer: Offer, attr: Attribute[Any], subjects: list[str]) 
 
 
 def _member(head: Json, changes: list[str], value: Json) -> Json:
-    change = {"const": changes[0]} if len(changes) == 1 else {"enum": changes}
+    chosen: Json = {"const": changes[0]} if len(changes) == 1 else {"enum": changes}
+    change = {**chosen, "x-state": {"enum": list(_CHANGES)}}
     time = {"anyOf": [_QUOTE, _NULL]}
     return _object({"evidence": _QUOTE, **head, "change": change, "value": value, "when": time, "until": time})
 
 
 def _subject(offer: Offer, subjects: list[str]) -> Json:
-    new: Json = {"type": "string", "pattern": NEW_SUBJECT}
+    new: Json = {"type": "string", "pattern": NEW_SUBJECT, "x-state": _ANY_SUBJECT}
     if not subjects:
         return new
-    known = {"enum": subjects}
+    known = {"enum": subjects, "x-state": _ANY_SUBJECT}
     return {"anyOf": [known, new]} if offer.new_subjects else known
+
+
+def _any_item(offer: Offer, attr: Attribute[Any]) -> Json:
+    return _value(offer, attr) if attr.many == "set" else _text(offer, attr)
 
 
 def _value(offer: Offer, attr: Attribute[Any]) -> Json:

@@ -20,8 +20,16 @@
     │   ├── StoreTooNew         the store was written by a newer sgam
     │   └── ErasureIncomplete   forgotten text could still be found in the store's bytes (retryable)
     └── BackendError            a model could not be asked or gave nothing usable
-        ├── BackendUnavailable  a package, a model file or a server is missing
-        └── GrammarError        the response schema cannot be enforced by this backend
+        ├── BackendUnavailable  a package, a model file or a server is missing, or will not serve us
+        │   ├── AuthenticationFailed  the server does not accept the key
+        │   └── NotEnforced     the server was seen to ignore the response schema
+        ├── GrammarError        the response schema cannot be enforced by this backend
+        ├── RequestRejected     the server will not take the request as it is
+        ├── PromptCut           the server read only a part of the prompt
+        ├── RateLimited         the server wants us to wait (retryable)
+        ├── ServerFailed        the server answered with an error or with nonsense (retryable)
+        ├── BackendTimeout      no answer within the seconds of the budget (retryable)
+        └── ConnectionLost      the server cannot be reached or hung up (retryable)
 
 `retryable` says whether the same call may succeed later, unchanged; `hint` says what to do about it.
 """
@@ -140,18 +148,69 @@ class ErasureIncomplete(StoreError):
 
 
 class BackendError(SgamError):
-    """A model could not be asked or gave nothing usable."""
+    """A model could not be asked or gave nothing usable; `retry_after` are the seconds that a server wants."""
 
     retryable = True
 
+    def __init__(self, message: str, *, hint: str | None = None, retry_after: float | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after = retry_after
+
 
 class BackendUnavailable(BackendError):
-    """A package, a model file or a server is missing."""
+    """A package, a model file or a server is missing, or will not serve us."""
 
     retryable = False
+
+
+class AuthenticationFailed(BackendUnavailable):
+    """The server does not accept the key."""
+
+    default_hint = "check the API key, and that it belongs to this server"
+
+
+class NotEnforced(BackendUnavailable):
+    """The server was seen to ignore the response schema."""
 
 
 class GrammarError(BackendError):
     """The response schema cannot be enforced by this backend."""
 
     retryable = False
+
+
+class RequestRejected(BackendError):
+    """The server will not take the request as it is."""
+
+    retryable = False
+
+
+class PromptCut(BackendError):
+    """The server read only a part of the prompt, so its answer is worth nothing."""
+
+    retryable = False
+    default_hint = "let the server take longer prompts (its context size), or give the extractor a smaller `chunk`"
+
+
+class RateLimited(BackendError):
+    """The server wants us to wait."""
+
+    default_hint = "run the same command again later"
+
+
+class ServerFailed(BackendError):
+    """The server answered with an error or with nonsense."""
+
+    default_hint = "look at the log of the server, then run the same command again"
+
+
+class BackendTimeout(BackendError):
+    """No answer within the seconds of the budget."""
+
+    default_hint = "run the same command again, or give the budget more seconds"
+
+
+class ConnectionLost(BackendError):
+    """The server cannot be reached or hung up."""
+
+    default_hint = "check that the server runs at that address, then run the same command again"

@@ -67,6 +67,10 @@ class Reason(enum.StrEnum):
     PROMOTED = "promoted"
 
 
+FAILURES: Final = "failures."
+"""What the names of counted failures begin with, in the usage of an outcome or a receipt."""
+
+
 class QuarantineReason(enum.StrEnum):
     """Why output could not become a candidate."""
 
@@ -80,6 +84,12 @@ class QuarantineReason(enum.StrEnum):
     EMPTY_INTERVAL = "empty_interval"
     UNRESOLVED_TIME = "unresolved_time"
     DUPLICATE = "duplicate"
+    CUT = "cut"
+    REFUSAL = "refusal"
+    CONTENT_FILTER = "content_filter"
+    SCHEMA_ECHO = "schema_echo"
+    FEW_SHOT_LEAK = "few_shot_leak"
+    EARLY_QUOTE_CLOSE = "early_quote_close"
 
 
 class Key(NamedTuple):
@@ -303,7 +313,8 @@ class Outcome:
 
     `extractor` identifies model, prompt and schema version; the empty string stands for a caller's own candidates.
     `status` is `complete`, `partial` (some output was lost; may be retried), `failed` (no usable answer; may be
-    retried) or `context` (not a source, so nothing was asked).  `usage` holds counts and seconds.
+    retried) or `context` (not a source, so nothing was asked).  `usage` holds counts and seconds, among them
+    `failures.NAME`: how often an answer, or an attempt to get one, failed in that way.
     """
 
     candidates: tuple[Candidate, ...] = ()
@@ -408,6 +419,12 @@ class Receipt:
     prompt_hash: str | None = None
     error: str | None = None
     usage: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def failures(self) -> dict[str, int]:
+        """How often an answer, or an attempt to get one, failed in each way."""
+        names = (name for name in self.usage if name.startswith(FAILURES))
+        return {name.removeprefix(FAILURES): int(self.usage[name]) for name in names}
 
     @property
     def counts(self) -> dict[str, int]:

@@ -95,6 +95,16 @@ def ask(
     return "\n".join([*several, *_records(known), *earlier, f"{message.speaker} says: {_quoted(message.text)}"])
 
 
+def repair(field: str, update: str, problem: str) -> str:
+    """The question for one field of an update, both as JSON, that has a problem."""
+    return _template("repair.md").substitute(field=field, update=update, problem=problem).strip()
+
+
+def again() -> str:
+    """What is said after an answer that is none."""
+    return _template("again.md").template.strip()
+
+
 def _describe(attribute: Described) -> str:
     return " ".join(f"- {attribute.name} ({attribute.kind}): {attribute.description}".split())
 

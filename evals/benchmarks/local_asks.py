@@ -23,6 +23,7 @@ class Recorder:
 
     name = "recorder"
     compact = True
+    repairs = False
 
     def __init__(self) -> None:
         self.requests: list[Request] = []

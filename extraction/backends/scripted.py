@@ -20,10 +20,15 @@ class ScriptedBackend:
     or any other JSON value, returned as JSON.  `by_source` answers a request by the text of its source: such an answer
     is used before those in order and never used up, so that a run which starts anew in the middle is answered alike.
 
-    `requests` holds every request seen, `left` says how many answers in order are left.
+    With `repairs` it is asked, as a model is, for the failing field of an update that cannot be used; each such
+    question needs an answer of its own.  `requests` holds every request seen, `left` says how many answers in order are
+    left.
     """
 
-    def __init__(self, answers: Iterable[Any] = (), *, by_source: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, answers: Iterable[Any] = (), *, by_source: Mapping[str, Any] | None = None, repairs: bool = False
+    ) -> None:
+        self.repairs = repairs
         self.requests: list[Request] = []
         self._answers = deque(answers)
         self._by_source = dict(by_source or {})

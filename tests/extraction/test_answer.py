@@ -91,7 +91,7 @@ class TestCut:
         got = parse(text, "length")
 
         assert got.status == "partial"
-        assert reasons(text, "length") == ["item", "malformed"]
+        assert reasons(text, "length") == ["item", "cut"]
         assert text.endswith(got.entries[1].raw)
 
     def test_an_answer_cut_in_its_first_item_failed(self) -> None:

@@ -14,6 +14,7 @@ class Small:
 
     name = "small"
     compact = True
+    repairs = False
 
     def __init__(self) -> None:
         self.requests: list[Request] = []

@@ -87,7 +87,16 @@ class TestValues:
         asked = offer(said("I like Osloer Brot."))
 
         assert refused(item("I like", "city", "Oslo"), asked) == "ungrounded"
-        assert refused(item("lik", "city", "Brot"), asked) == "ungrounded"
+        assert refused(item("er Brot", "city", "Brot"), asked) == "ungrounded"
+
+    @pytest.mark.parametrize(
+        ("text", "quote"), [("I like Osloer Brot.", "I like Oslo"), ('I call it "home" now.', "I call it")]
+    )
+    def test_a_quote_that_closes_too_soon_is_told_apart(self, text: str, quote: str) -> None:
+        assert refused(item(quote, "city", "Oslo"), offer(said(text))) == "early_quote_close"
+
+    def test_a_quote_may_stop_before_the_words_of_another(self) -> None:
+        assert read('Oslo. "Really?" Yes.', "Oslo.", "city", "Oslo").value == '"Oslo"'
 
     def test_the_evidence_next_to_the_value_is_taken(self) -> None:
         got = read("No. About home: no, Oslo.", "home", "city", "Oslo")

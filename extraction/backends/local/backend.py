@@ -74,6 +74,11 @@ class LocalBackend:
         self._lock = threading.Lock()
 
     @property
+    def repairs(self) -> bool:
+        """No: a model this small answers one form of question, the one that it was trained on."""
+        return False
+
+    @property
     def compact(self) -> bool:
         """Whether the model was trained on the compact form.  Raises `BackendUnavailable` when there is no model."""
         return self._training is not None

@@ -19,7 +19,7 @@ Schema = dict[str, Any]
 
 IDENTIFIER = "^[a-z][a-z0-9_]{0,63}$"
 
-_ANNOTATIONS = {"title", "description", "default", "examples", "$comment", "$schema", "$id", "$defs"}
+_ANNOTATIONS = {"title", "description", "default", "examples", "$comment", "$schema", "$id", "$defs", "x-state"}
 _FREE_TEXT = r"""
 text_tail ::= "\"" | [^"\\\x00-\x1f\ud800-\udfff] text_tail | "\\" text_escape text_tail
 text_escape ::= ["\\/bfnrt] | "u00" [01] [0-9a-f]

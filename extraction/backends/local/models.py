@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 import shutil
-import sys
 import tempfile
 from contextlib import redirect_stderr
 from dataclasses import dataclass
@@ -17,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ....memory_store.errors import BackendUnavailable
 from ...calibration import NONE, Calibration
+from ..places import cache_root
 from .libraries import loading
 
 if TYPE_CHECKING:
@@ -197,20 +196,8 @@ def _merged(model: Any, adapter: Path) -> Any:
 
 
 def cache_folder() -> Path:
-    """The folder for unpacked models: under `SGAM_CACHE`, else under the platform's cache folder."""
-    if own := os.environ.get("SGAM_CACHE"):
-        return Path(own) / "models"
-    return _platform_cache() / "sgam" / "models"
-
-
-def _platform_cache() -> Path:
-    if given := os.environ.get("XDG_CACHE_HOME"):
-        return Path(given)
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches"
-    if sys.platform == "win32" and (local := os.environ.get("LOCALAPPDATA")):
-        return Path(local)
-    return Path.home() / ".cache"
+    """The folder for unpacked models."""
+    return cache_root() / "models"
 
 
 def _default() -> Source:
